@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a person is told about a configuration: where, what is wrong, what to do. A list of notes
+ * is filled by parsers and validators and printed as a compiler prints them.
+ *
+ * Invariant: no more than `max_notes` are kept, the others are counted.
+ * Threads: owner thread only.
+ */
+#ifndef WR_BASE_DIAG_H
+#define WR_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum wr_severity {
+    WR_SEVERITY_WARNING,
+    WR_SEVERITY_ERROR,
+};
+
+/* A place in a source; line and column count from 1, 0 is "no place in it". */
+struct wr_place {
+    struct wr_str file; /* name as the person gave it */
+    size_t line, column;
+};
+
+struct wr_note {
+    enum wr_severity severity;
+    struct wr_place place;
+    struct wr_str path; /* of the rule, as domain.key_value.key; may be empty */
+    struct wr_str text; /* what is wrong */
+    struct wr_str hint; /* what to do; may be empty */
+    struct wr_note *next;
+};
+
+struct wr_diag {
+    struct wr_arena arena; /* of the notes and their texts */
+    struct wr_note *first, *last;
+    size_t n_kept, max_notes;
+    size_t n_errors, n_warnings; /* those not kept included */
+    bool is_incomplete;          /* memory ran out while a note was made; counts are right */
+};
+
+void wr_diag_init(struct wr_diag *diag, size_t max_notes);
+
+void wr_diag_fini(struct wr_diag *diag);
+
+/* Adds a note; `path` and `hint` may be empty, all texts are copied. `format` is printf's and is
+ * the text. */
+void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_place place,
+                 struct wr_str path, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* The note as one line `file:line:column: error: text (in path); hint` without a line feed; control
+ * characters become '?'. Cut to `size`, always terminated. */
+void wr_note_format(const struct wr_note *note, char *line, size_t size);
+
+/* All notes, a line each, in order of file, line and column. */
+void wr_diag_print(struct wr_diag *diag, FILE *out);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/lock.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+
+#if defined(WR_DEBUG)
+/* How many locks of each rank this thread holds: what the rank check needs, per thread. */
+#define WR_LOCK_COUNT(name, text) +1
+#define RANKS (0 WR_LOCK_TABLE(WR_LOCK_COUNT))
+static _Thread_local unsigned held[RANKS];
+
+static void check_order(enum wr_lock_rank rank)
+{
+    for (size_t above = (size_t) rank + 1; above < RANKS; above++) {
+        WR_ASSERT(held[above] == 0);
+    }
+    held[rank]++;
+}
+
+static void note_unlock(enum wr_lock_rank rank)
+{
+    WR_ASSERT(held[rank] > 0);
+    held[rank]--;
+}
+#else
+static void check_order(enum wr_lock_rank rank)
+{
+    (void) rank;
+}
+
+static void note_unlock(enum wr_lock_rank rank)
+{
+    (void) rank;
+}
+#endif
+
+void wr_mutex_init(struct wr_mutex *mutex, enum wr_lock_rank rank)
+{
+    mutex->rank = rank;
+#if defined(WR_DEBUG)
+    pthread_mutexattr_t attributes;
+
+    WR_ASSERT(pthread_mutexattr_init(&attributes) == 0);
+    WR_ASSERT(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK) == 0);
+    WR_ASSERT(pthread_mutex_init(&mutex->mutex, &attributes) == 0);
+    WR_ASSERT(pthread_mutexattr_destroy(&attributes) == 0);
+#else
+    WR_ASSERT(pthread_mutex_init(&mutex->mutex, NULL) == 0);
+#endif
+}
+
+void wr_mutex_fini(struct wr_mutex *mutex)
+{
+    WR_ASSERT(pthread_mutex_destroy(&mutex->mutex) == 0);
+}
+
+void wr_mutex_lock(struct wr_mutex *mutex) WR_UNCHECKED
+{
+    check_order(mutex->rank);
+    WR_ASSERT(pthread_mutex_lock(&mutex->mutex) == 0);
+}
+
+bool wr_mutex_trylock(struct wr_mutex *mutex) WR_UNCHECKED
+{
+    if (pthread_mutex_trylock(&mutex->mutex) != 0) {
+        return false;
+    }
+    check_order(mutex->rank);
+    return true;
+}
+
+void wr_mutex_unlock(struct wr_mutex *mutex) WR_UNCHECKED
+{
+    note_unlock(mutex->rank);
+    WR_ASSERT(pthread_mutex_unlock(&mutex->mutex) == 0);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A borrowed view of text or bytes with a length: never NUL-terminated, never stored without a
+ * copy.
+ *
+ * Threads: plain values.
+ */
+#ifndef WR_BASE_STR_H
+#define WR_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct wr_str {
+    const char *ptr;
+    size_t len;
+};
+
+/* A string literal as a view; also usable in static initialisers. */
+#define WR_STR(literal)                                                                            \
+    {                                                                                              \
+        .ptr = (literal), .len = sizeof(literal) - 1                                               \
+    }
+
+/* A view of NUL-terminated `text`, which must outlive it. */
+struct wr_str wr_str_of(const char *text);
+
+bool wr_str_equal(struct wr_str a, struct wr_str b);
+
+/* ASCII letters compare alike in both cases. */
+bool wr_str_equal_nocase(struct wr_str a, struct wr_str b);
+
+bool wr_str_has_prefix(struct wr_str text, struct wr_str prefix);
+
+bool wr_str_has_suffix(struct wr_str text, struct wr_str suffix);
+
+/* <0, 0, >0 as memcmp, the shorter first when one begins the other. */
+int wr_str_compare(struct wr_str a, struct wr_str b);
+
+/* True when `text` is well-formed UTF-8 (no surrogates, no overlong forms; NUL is fine). */
+bool wr_str_is_utf8(struct wr_str text);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metrics/metrics.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/lock.h"
+
+struct wr_metrics {
+    struct wr_mutex mutex;
+    /* guarded by mutex */
+    struct wr_metrics_block *blocks; /* owned */
+};
+
+struct wr_metrics *wr_metrics_new(void)
+{
+    struct wr_metrics *const metrics = calloc(1, sizeof *metrics);
+
+    if (metrics != NULL) {
+        wr_mutex_init(&metrics->mutex, WR_LOCK_METRICS);
+    }
+    return metrics;
+}
+
+void wr_metrics_destroy(struct wr_metrics *metrics)
+{
+    if (metrics == NULL) {
+        return;
+    }
+    for (struct wr_metrics_block *block = metrics->blocks; block != NULL;) {
+        struct wr_metrics_block *const next = block->next;
+
+        free(block);
+        block = next;
+    }
+    wr_mutex_fini(&metrics->mutex);
+    free(metrics);
+}
+
+struct wr_metrics_block *wr_metrics_block_new(struct wr_metrics *metrics)
+{
+    struct wr_metrics_block *const block = calloc(1, sizeof *block);
+
+    if (block == NULL) {
+        return NULL;
+    }
+    wr_mutex_lock(&metrics->mutex);
+    block->next = metrics->blocks;
+    metrics->blocks = block;
+    wr_mutex_unlock(&metrics->mutex);
+    return block;
+}
+
+uint64_t wr_metrics_sum(struct wr_metrics *metrics, enum wr_metric metric)
+{
+    uint64_t sum = 0;
+
+    wr_mutex_lock(&metrics->mutex);
+    for (struct wr_metrics_block *block = metrics->blocks; block != NULL; block = block->next) {
+        sum += atomic_load_explicit(&block->counts[metric], memory_order_relaxed);
+    }
+    wr_mutex_unlock(&metrics->mutex);
+    return sum;
+}
+
+const char *wr_metric_name(enum wr_metric metric)
+{
+    static const char *const names[] = {
+#define WR_METRICS_NAME(id, name, help) [id] = (name),
+        WR_METRICS_TABLE(WR_METRICS_NAME)
+#undef WR_METRICS_NAME
+    };
+
+    return names[metric];
+}
+
+const char *wr_metric_help(enum wr_metric metric)
+{
+    static const char *const texts[] = {
+#define WR_METRICS_HELP(id, name, help) [id] = (help),
+        WR_METRICS_TABLE(WR_METRICS_HELP)
+#undef WR_METRICS_HELP
+    };
+
+    return texts[metric];
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the server counts: one table of metrics with their help texts, one block of counters a
+ * thread, summed when somebody looks.
+ *
+ * Invariant: a block has one writer, its thread; a sum never goes back.
+ * Threads: blocks are given out and sums taken by any thread; a block is written by its owner only.
+ */
+#ifndef WR_METRICS_METRICS_H
+#define WR_METRICS_METRICS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Every metric here is a counter: it begins at 0 and only grows. */
+#define WR_METRICS_TABLE(X)                                                                        \
+    X(WR_METRIC_CALLS, "calls_total", "Rate-limit calls that arrived.")                            \
+    X(WR_METRIC_CALLS_OK, "calls_ok_total", "Calls answered OK.")                                  \
+    X(WR_METRIC_CALLS_OVER, "calls_over_limit_total", "Calls answered OVER_LIMIT.")                \
+    X(WR_METRIC_CALLS_INVALID, "calls_invalid_total",                                              \
+      "Calls refused as INVALID_ARGUMENT: malformed, incomplete or a bad override.")               \
+    X(WR_METRIC_CALLS_TOO_LARGE, "calls_too_large_total",                                          \
+      "Calls refused as RESOURCE_EXHAUSTED: beyond a cap on size, descriptors or entries.")        \
+    X(WR_METRIC_CALLS_NO_RULES, "calls_no_rules_total",                                            \
+      "Calls answered UNAVAILABLE because no rules were loaded yet.")                              \
+    X(WR_METRIC_CALLS_FAILED, "calls_failed_total",                                                \
+      "Calls answered UNAVAILABLE because the store gave no answer (failure mode error).")         \
+    X(WR_METRIC_CALLS_NO_MEMORY, "calls_no_memory_total", "Calls that failed for want of memory.") \
+    X(WR_METRIC_CALLS_LATE, "calls_late_total",                                                    \
+      "Calls dropped uncharged: their deadline had passed on arrival.")                            \
+    X(WR_METRIC_CALLS_CANCELLED, "calls_cancelled_total",                                          \
+      "Calls whose caller left before the answer; a charge handed to the store stays.")            \
+    X(WR_METRIC_CALLS_UNIMPLEMENTED, "calls_unimplemented_total",                                  \
+      "Calls of a method that is not served.")                                                     \
+    X(WR_METRIC_DOMAIN_NOT_FOUND, "domain_not_found_total",                                        \
+      "Calls for a domain that has no rules.")                                                     \
+    X(WR_METRIC_DESCRIPTORS, "descriptors_total", "Descriptors looked at.")                        \
+    X(WR_METRIC_DESCRIPTORS_LIMITED, "descriptors_limited_total",                                  \
+      "Descriptors that a limit applied to.")                                                      \
+    X(WR_METRIC_DESCRIPTORS_OVER, "descriptors_over_limit_total",                                  \
+      "Descriptors over their limit, shadow and quota rules included.")                            \
+    X(WR_METRIC_SHADOW_OVER, "shadow_over_limit_total",                                            \
+      "Descriptors over a limit in shadow mode: let through.")                                     \
+    X(WR_METRIC_GLOBAL_SHADOW, "global_shadow_total",                                              \
+      "Calls over a limit that were let through by the server-wide shadow mode.")                  \
+    X(WR_METRIC_FAILURE_ERROR, "failure_mode_error_total",                                         \
+      "Descriptors without an answer of the store, decided by failure mode error.")                \
+    X(WR_METRIC_FAILURE_ALLOW, "failure_mode_allow_total",                                         \
+      "Descriptors without an answer of the store, let through by failure mode allow.")            \
+    X(WR_METRIC_FAILURE_DENY, "failure_mode_deny_total",                                           \
+      "Descriptors without an answer of the store, refused by failure mode deny.")                 \
+    X(WR_METRIC_STORE_FULL, "store_full_total",                                                    \
+      "Takes of a new counter that found --max-counters live ones.")                               \
+    X(WR_METRIC_STORE_TIMEOUT, "store_timeout_total",                                              \
+      "Takes that the store did not answer in time.")                                              \
+    X(WR_METRIC_STORE_NO_MEMORY, "store_no_memory_total",                                          \
+      "Takes that found no memory for a new counter.")                                             \
+    X(WR_METRIC_STORE_RESTARTS, "store_window_restarts_total",                                     \
+      "Counters begun anew because their window lay far ahead of the clock.")                      \
+    X(WR_METRIC_STORE_CONTENDED, "store_stripe_contended_total",                                   \
+      "Stripe locks that were held by another thread.")                                            \
+    X(WR_METRIC_STORE_SWEPT, "store_swept_total", "Expired counters removed by the sweep.")        \
+    X(WR_METRIC_CLOCK_STEPS_BACK, "clock_steps_back_total",                                        \
+      "Steps back of the system's clock by up to an hour: waited out.")                            \
+    X(WR_METRIC_CLOCK_STEPS_TAKEN, "clock_steps_taken_total",                                      \
+      "Steps back of the system's clock by over an hour: taken over.")                             \
+    X(WR_METRIC_CONNECTIONS, "connections_total", "Connections accepted.")                         \
+    X(WR_METRIC_CONNECTIONS_REFUSED, "connections_refused_total",                                  \
+      "Times accepting paused at the connection cap.")                                             \
+    X(WR_METRIC_ACCEPT_PAUSES, "accept_pauses_total",                                              \
+      "Times accepting paused because file descriptors or memory ran out.")                        \
+    X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
+    X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
+    X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads in which all was good.")    \
+    X(WR_METRIC_CONFIG_ERRORS, "config_load_error_total", "Rule loads in which a file was refused.")
+
+enum wr_metric {
+#define WR_METRICS_ENUM(id, name, help) id,
+    WR_METRICS_TABLE(WR_METRICS_ENUM)
+#undef WR_METRICS_ENUM
+        WR_METRICS_COUNT,
+};
+
+struct wr_metrics;
+
+/* The counters of one thread. */
+struct wr_metrics_block {
+    _Atomic uint64_t counts[WR_METRICS_COUNT]; /* written by the owner thread alone */
+    struct wr_metrics_block *next;             /* guarded by the lock of the metrics */
+};
+
+/* NULL when memory is out. */
+struct wr_metrics *wr_metrics_new(void);
+
+/* Frees the blocks too. */
+void wr_metrics_destroy(struct wr_metrics *metrics);
+
+/* A new block, of the metrics, for the calling thread's use. NULL when memory is out. */
+struct wr_metrics_block *wr_metrics_block_new(struct wr_metrics *metrics);
+
+/* The sum over all blocks. */
+uint64_t wr_metrics_sum(struct wr_metrics *metrics, enum wr_metric metric);
+
+const char *wr_metric_name(enum wr_metric metric);
+
+const char *wr_metric_help(enum wr_metric metric);
+
+/* Adds `n`. Owner thread only: a plain add, seen by readers at some later moment. */
+static inline void wr_metrics_add(struct wr_metrics_block *block, enum wr_metric metric, uint64_t n)
+{
+    const uint64_t before = atomic_load_explicit(&block->counts[metric], memory_order_relaxed);
+
+    atomic_store_explicit(&block->counts[metric], before + n, memory_order_relaxed);
+}
+
+#endif
