@@ -77,6 +77,9 @@ function(wr_nanopb target)
     get_filename_component(options_dir "${arg_OPTIONS_DIR}" ABSOLUTE)
     file(GLOB_RECURSE options RELATIVE "${options_dir}" CONFIGURE_DEPENDS
         "${options_dir}/*.options")
+    if(NOT options)
+        message(FATAL_ERROR "${options_dir}: no .options files for ${target}")
+    endif()
     foreach(file IN LISTS options)
         string(REGEX REPLACE "\\.options$" ".proto" proto "${file}")
         if(NOT proto IN_LIST arg_PROTOS)
@@ -95,7 +98,9 @@ function(wr_nanopb target)
         DEPENDS ${inputs} ${options} COMMENT "nanopb code for ${target}" VERBATIM)
     wr_proto_library(${target} "${dir}" ${outputs})
     target_link_libraries(${target} PUBLIC nanopb::protobuf-nanopb-static)
+    # Nothing of nanopb is exported from a shared library that uses this.
     set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden)
+    target_link_options(${target} INTERFACE LINKER:--exclude-libs,libprotobuf-nanopb.a)
     # On the files, since only there it comes after wr_language's -fPIE.
     set_source_files_properties(${outputs} PROPERTIES COMPILE_OPTIONS -fPIC)
 endfunction()
@@ -113,7 +118,9 @@ function(wr_descriptor_set target)
             "-DINPUT=${stem}.bin" "-DOUTPUT=${stem}.c" -P "${wr_proto_embed}"
         DEPENDS ${inputs} "${wr_proto_embed}" COMMENT "descriptors for ${target}" VERBATIM)
     add_library(${target} STATIC "${stem}.c")
-    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${wr_proto_dir}/.."
+    get_filename_component(base_dir "${wr_proto_dir}" DIRECTORY)
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${base_dir}"
         FILES "${wr_proto_dir}/descriptors.h")
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
     target_link_libraries(${target} PUBLIC wr_language)
 endfunction()
