@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules as a source gives them, before anything is checked: what was written, and where. Every
+ * source (YAML files, later a control plane) makes drafts; one validator goes over all of them.
+ *
+ * Threads: owner thread only while built and checked.
+ */
+#ifndef WR_RULES_DRAFT_H
+#define WR_RULES_DRAFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/str.h"
+#include "base/value.h"
+#include "limit/unit.h"
+
+struct wr_draft_replace {
+    struct wr_str name;
+    struct wr_place place;
+};
+
+struct wr_draft_limit {
+    struct wr_place place;
+    uint32_t requests_per_unit;
+    struct wr_str unit; /* as written; empty when absent */
+    struct wr_place unit_place;
+    bool is_unlimited;
+    struct wr_str name;
+    const struct wr_draft_replace *replaces;
+    size_t n_replaces;
+};
+
+struct wr_draft_rule {
+    struct wr_place place; /* of its first key */
+    struct wr_str key;
+    struct wr_str value; /* empty: a rule for any value */
+    bool has_limit;
+    struct wr_draft_limit limit;
+    bool is_shadow, is_quota, has_detailed_metric, has_value_to_metric, has_share_threshold;
+    bool has_metadata;
+    struct wr_value metadata;       /* a map */
+    struct wr_draft_rule *children; /* in order of declaration */
+    size_t n_children;
+};
+
+/* What one file, or one resource, says about one domain. */
+struct wr_draft {
+    struct wr_str source;  /* name for messages */
+    struct wr_place place; /* of the domain */
+    struct wr_str domain;
+    struct wr_draft_rule *rules;
+    size_t n_rules;
+    bool is_refused; /* set when it has an error: it takes no part in a snapshot */
+};
+
+/*
+ * Checks each of `n` drafts that is not yet refused for itself and against those before it: empty
+ * keys, duplicates, units, replaces, share_threshold, one domain in two sources. What it finds goes
+ * to `diag`, all of it; a draft with an error becomes refused, the others are not touched by it.
+ *
+ * With `merges_domains` a later draft of a known domain adds its rules to that domain.
+ */
+void wr_drafts_check(struct wr_draft *drafts, size_t n, bool merges_domains, struct wr_diag *diag);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files and directories of rules into one snapshot: read in sorted order, dot entries left out, a
+ * bad file reported and left out, the good ones in force.
+ *
+ * Threads: any thread, no state; reading files may block.
+ */
+#ifndef WR_RULES_LOAD_H
+#define WR_RULES_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "rules/config_yaml.h"
+#include "rules/rules.h"
+
+struct wr_load_options {
+    const char *const *paths; /* files, and directories which are read without descending unless
+                                 `is_recursive` */
+    size_t n_paths;
+    bool any_name;       /* every file of a directory is read, else *.yaml and *.yml only, and each
+                            other file draws one warning */
+    bool is_recursive;   /* sub-directories of a directory are read too (symbolic links to
+                            directories are not followed) */
+    bool merges_domains; /* a domain may be spread over files */
+    bool is_strict;      /* a warning refuses its file as an error does */
+    struct wr_config_bounds bounds;
+};
+
+struct wr_load_result {
+    struct wr_rules *rules; /* one reference, the caller's; without the refused files */
+    size_t n_files, n_refused;
+};
+
+/*
+ * Loads what `options` names. Notes about the content go to `diag`. WR_ERR_NOT_FOUND when a path
+ * does not exist (a note names it), WR_ERR_NO_MEMORY; on an error there is no result. A file that
+ * cannot be read or is refused is no error here: it is counted, and noted as an error.
+ */
+WR_MUST_USE enum wr_err wr_rules_load(const struct wr_load_options *options, struct wr_diag *diag,
+                                      struct wr_load_result *out_result);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A snapshot of all rules in force: domains, their trees, their limits. Built whole from checked
+ * drafts, then never changed, so that any number of threads read it without a lock.
+ *
+ * Invariant: everything reachable from a snapshot lives as long as a reference to it is held.
+ * Threads: immutable; acquire and release from any thread.
+ */
+#ifndef WR_RULES_RULES_H
+#define WR_RULES_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/value.h"
+#include "limit/limit.h"
+#include "limit/unit.h"
+#include "rules/draft.h"
+#include "rules/entry.h"
+
+struct wr_rules;
+struct wr_domain;
+
+/* A limit of the snapshot, on one node. */
+struct wr_rule {
+    struct wr_limit limit; /* when not unlimited */
+    enum wr_unit unit;     /* WR_UNIT_UNKNOWN when unlimited */
+    struct wr_str name;    /* may be empty */
+    struct wr_str path;    /* domain.key_value.key …, as written: for people and statistics */
+    const struct wr_str *replaces; /* names */
+    size_t n_replaces;
+    bool is_unlimited, is_shadow, is_quota, has_detailed_metric;
+    const struct wr_value *metadata; /* a map; NULL when there is none */
+};
+
+/* A node of a domain's tree: what one entry of a descriptor matched. */
+struct wr_node {
+    const struct wr_node *parent; /* NULL at the first level */
+    struct wr_str key;            /* as written, '*' and all */
+    struct wr_str value;          /* as written; empty: any value */
+    bool has_share_threshold;     /* all values that match `value` share one counter */
+    bool has_value_to_metric;
+    const struct wr_rule *rule; /* NULL: no limit here */
+};
+
+/*
+ * Builds a snapshot with one reference from those of the `n` checked drafts that are not refused.
+ * Copies what it needs. WR_ERR_NO_MEMORY.
+ */
+WR_MUST_USE enum wr_err wr_rules_new(const struct wr_draft *drafts, size_t n,
+                                     struct wr_rules **out_rules);
+
+struct wr_rules *wr_rules_acquire(struct wr_rules *rules);
+
+/* Frees the snapshot with its last reference. NULL is fine. */
+void wr_rules_release(struct wr_rules *rules);
+
+size_t wr_rules_domain_count(const struct wr_rules *rules);
+
+size_t wr_rules_limit_count(const struct wr_rules *rules);
+
+/* The domain of that name; NULL when there is none. */
+const struct wr_domain *wr_rules_domain(const struct wr_rules *rules, struct wr_str name);
+
+/*
+ * The node that the last of `n` entries matches, walking from the first: at each level the exact
+ * key and value, else the first wildcard in order of declaration, else the key with any value; no
+ * way back. NULL when an entry matches nothing, or n is 0. The cost does not depend on how many
+ * siblings a level has, wildcards apart.
+ */
+const struct wr_node *wr_domain_match(const struct wr_domain *domain,
+                                      const struct wr_entry *entries, size_t n);
+
+#endif
