@@ -5,12 +5,13 @@ add_library(wr_language INTERFACE)
 target_compile_features(wr_language INTERFACE c_std_11)
 target_compile_definitions(wr_language INTERFACE _POSIX_C_SOURCE=200809L)
 target_compile_options(wr_language INTERFACE
-    -fPIE
     $<$<CONFIG:Release>:-O2 -fstack-protector-strong>
     $<$<CONFIG:Debug>:-DWR_DEBUG>)
 target_compile_definitions(wr_language INTERFACE $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
-target_link_options(wr_language INTERFACE
-    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> -Wl,-z,relro,-z,now)
+target_link_options(wr_language INTERFACE -Wl,-z,relro,-z,now)
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)

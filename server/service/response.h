@@ -18,6 +18,7 @@
 
 /* The numbers are those of RateLimitResponse.Code. */
 enum wr_code {
+    WR_CODE_UNKNOWN = 0, /* of a status only: the store gave no answer for this descriptor */
     WR_CODE_OK = 1,
     WR_CODE_OVER_LIMIT = 2,
 };

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/decision.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "rules/identity.h"
+#include "service/subject.h"
+
+static enum wr_err fail(struct wr_failure *out_failure, enum wr_err err, struct wr_failure failure)
+{
+    *out_failure = failure;
+    return err;
+}
+
+enum wr_err wr_fail_no_memory(struct wr_failure *out_failure)
+{
+    return fail(out_failure, WR_ERR_NO_MEMORY,
+                (struct wr_failure){
+                    .status = WR_STATUS_RESOURCE_EXHAUSTED,
+                    .message = WR_STR("the server has no memory left for this call"),
+                });
+}
+
+static enum wr_err check_request(const struct wr_request *request, const struct wr_rules *rules,
+                                 struct wr_failure *out_failure)
+{
+    if (request->domain.len == 0) {
+        return fail(out_failure, WR_ERR_INVALID,
+                    (struct wr_failure){
+                        .status = WR_STATUS_INVALID_ARGUMENT,
+                        .message = WR_STR("rate limit domain must not be empty"),
+                        .field = WR_STR("domain"),
+                    });
+    }
+    if (request->n_descriptors == 0) {
+        return fail(out_failure, WR_ERR_INVALID,
+                    (struct wr_failure){
+                        .status = WR_STATUS_INVALID_ARGUMENT,
+                        .message = WR_STR("rate limit descriptor list must not be empty"),
+                        .field = WR_STR("descriptors"),
+                    });
+    }
+    if (rules == NULL) {
+        return fail(out_failure, WR_ERR_NOT_FOUND,
+                    (struct wr_failure){
+                        .status = WR_STATUS_UNAVAILABLE,
+                        .message = WR_STR("no rate limit configuration loaded yet"),
+                        .retry_us = WR_RETRY_US,
+                    });
+    }
+    return WR_OK;
+}
+
+static enum wr_err fail_override(const struct wr_decision *decision, size_t index,
+                                 struct wr_failure *out_failure)
+{
+    char text[160];
+    struct wr_failure failure = {.status = WR_STATUS_INVALID_ARGUMENT};
+    const int32_t unit = decision->request->descriptors[index].override.unit;
+    int len = snprintf(text, sizeof text, "descriptors[%zu].limit.unit", index);
+
+    if (!wr_arena_copy(decision->frame.arena, (struct wr_str){text, (size_t) len},
+                       &failure.field)) {
+        return wr_fail_no_memory(out_failure);
+    }
+    len = snprintf(text, sizeof text,
+                   "descriptors[%zu].limit.unit is %" PRId32 "%s; a limit given with a request "
+                   "needs SECOND (1), MINUTE (2), HOUR (3), DAY (4), MONTH (5) or YEAR (6)",
+                   index, unit, unit == 0 ? " (UNKNOWN)" : "");
+    if (!wr_arena_copy(decision->frame.arena, (struct wr_str){text, (size_t) len},
+                       &failure.message)) {
+        return wr_fail_no_memory(out_failure);
+    }
+    return fail(out_failure, WR_ERR_INVALID, failure);
+}
+
+/* The units of an override are those of the rules but for WEEK, which its enum lacks. */
+static bool is_override_unit(int32_t unit)
+{
+    return unit >= (int32_t) WR_UNIT_SECOND && unit <= (int32_t) WR_UNIT_YEAR;
+}
+
+static void limit_by_override(struct wr_subject *subject, const struct wr_override *override)
+{
+    subject->kind = WR_SUBJECT_LIMITED;
+    subject->unit = (enum wr_unit) override->unit;
+    subject->limit = (struct wr_limit){
+        .requests = override->requests_per_unit,
+        .length_us = wr_unit_length_us(subject->unit),
+        .count = WR_COUNT_ALL,
+    };
+}
+
+static void limit_by_rule(struct wr_subject *subject, const struct wr_node *node)
+{
+    if (node == NULL || node->rule == NULL) {
+        return;
+    }
+    subject->node = node;
+    subject->rule = node->rule;
+    subject->kind = node->rule->is_unlimited ? WR_SUBJECT_UNLIMITED : WR_SUBJECT_LIMITED;
+    subject->unit = node->rule->unit;
+    subject->limit = node->rule->limit;
+}
+
+static enum wr_err match_all(struct wr_decision *decision, const struct wr_domain *domain,
+                             struct wr_failure *out_failure)
+{
+    const struct wr_request *const request = decision->request;
+
+    for (size_t i = 0; i < request->n_descriptors; i++) {
+        const struct wr_descriptor *const descriptor = &request->descriptors[i];
+
+        if (descriptor->has_override) {
+            if (!is_override_unit(descriptor->override.unit)) {
+                return fail_override(decision, i, out_failure);
+            }
+            limit_by_override(&decision->subjects[i], &descriptor->override);
+        } else {
+            limit_by_rule(&decision->subjects[i],
+                          wr_domain_match(domain, descriptor->entries, descriptor->n_entries));
+        }
+    }
+    return WR_OK;
+}
+
+static bool is_named_by(struct wr_str name, const struct wr_rule *rule)
+{
+    for (size_t i = 0; i < rule->n_replaces; i++) {
+        if (wr_str_equal(rule->replaces[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names are collected from every matched rule, unlimited and replaced ones too; so two rules that
+ * replace each other both go. A pointer stays in `rule` of a subject that became bare only while
+ * the others are judged. */
+static void apply_replaces(struct wr_decision *decision)
+{
+    const size_t n = decision->request->n_descriptors;
+    const struct wr_rule *last = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct wr_rule *const replacer = decision->subjects[i].rule;
+
+        if (replacer == NULL || replacer->n_replaces == 0 || replacer == last) {
+            continue;
+        }
+        last = replacer;
+        for (size_t j = 0; j < n; j++) {
+            struct wr_subject *const subject = &decision->subjects[j];
+
+            if (subject->kind == WR_SUBJECT_LIMITED && subject->rule != NULL &&
+                subject->rule->name.len > 0 && is_named_by(subject->rule->name, replacer)) {
+                subject->kind = WR_SUBJECT_BARE;
+            }
+        }
+    }
+}
+
+static uint64_t request_hits(const struct wr_request *request)
+{
+    return request->hits_addend == 0 ? 1 : request->hits_addend;
+}
+
+static bool make_take(struct wr_decision *decision, size_t index, struct wr_take *take)
+{
+    const struct wr_request *const request = decision->request;
+    const struct wr_descriptor *const descriptor = &request->descriptors[index];
+    struct wr_subject *const subject = &decision->subjects[index];
+
+    *take = (struct wr_take){
+        .limit = subject->limit,
+        .hits = descriptor->has_hits_addend ? descriptor->hits_addend : request_hits(request),
+        .is_refund = descriptor->is_negative_hits,
+        .is_enforced = !wr_subject_is_shadow(subject) && !wr_subject_is_quota(decision, subject) &&
+                       !decision->frame.settings->has_shadow_mode,
+    };
+    subject->take = take;
+    return wr_identity_write(decision->frame.arena, request->domain, subject->node,
+                             descriptor->entries, descriptor->n_entries, &subject->limit,
+                             &take->key);
+}
+
+static bool make_batch(struct wr_decision *decision)
+{
+    const size_t n = decision->request->n_descriptors;
+    struct wr_batch *const batch = &decision->batch;
+
+    *batch = (struct wr_batch){
+        .takes = wr_arena_calloc(decision->frame.arena, n, sizeof *batch->takes),
+        .now = decision->frame.now,
+        .deadline_mono_us = decision->frame.deadline_mono_us,
+        .mode = WR_CHARGE_ALL,
+        .metrics = decision->frame.metrics,
+    };
+    if (batch->takes == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (decision->subjects[i].kind != WR_SUBJECT_LIMITED) {
+            continue;
+        }
+        if (!make_take(decision, i, &batch->takes[batch->n_takes])) {
+            return false;
+        }
+        batch->n_takes++;
+    }
+    return true;
+}
+
+enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
+                              const struct wr_request *request, struct wr_decision **out_decision,
+                              struct wr_failure *out_failure)
+{
+    enum wr_err err = check_request(request, frame->rules, out_failure);
+
+    if (err != WR_OK) {
+        return err;
+    }
+
+    struct wr_decision *const decision = wr_arena_calloc(frame->arena, 1, sizeof *decision);
+    struct wr_subject *const subjects =
+        wr_arena_calloc(frame->arena, request->n_descriptors, sizeof *subjects);
+
+    if (decision == NULL || subjects == NULL) {
+        return wr_fail_no_memory(out_failure);
+    }
+    decision->frame = *frame;
+    decision->request = request;
+    decision->subjects = subjects;
+
+    const struct wr_domain *const domain = wr_rules_domain(frame->rules, request->domain);
+
+    if (domain == NULL) {
+        wr_metrics_add(frame->metrics, WR_METRIC_DOMAIN_NOT_FOUND, 1);
+    } else {
+        err = match_all(decision, domain, out_failure);
+        if (err != WR_OK) {
+            return err;
+        }
+        apply_replaces(decision);
+    }
+    if (!make_batch(decision)) {
+        return wr_fail_no_memory(out_failure);
+    }
+    wr_metrics_add(frame->metrics, WR_METRIC_DESCRIPTORS, request->n_descriptors);
+    wr_metrics_add(frame->metrics, WR_METRIC_DESCRIPTORS_LIMITED, decision->batch.n_takes);
+    *out_decision = decision;
+    return WR_OK;
+}
+
+struct wr_batch *wr_decision_batch(struct wr_decision *decision)
+{
+    return &decision->batch;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/dynamic_metadata.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A map under construction, with room for all the members it may get. */
+struct map {
+    struct wr_value_member *members;
+    size_t n;
+};
+
+static void put(struct map *map, struct wr_str key, struct wr_value value)
+{
+    map->members[map->n++] = (struct wr_value_member){.key = key, .value = value};
+}
+
+static struct wr_value text_value(struct wr_str text)
+{
+    return (struct wr_value){.kind = WR_VALUE_STRING, .as.string = text};
+}
+
+static struct wr_value number_value(double number)
+{
+    return (struct wr_value){.kind = WR_VALUE_NUMBER, .as.number = number};
+}
+
+static struct wr_value map_value(const struct map *map)
+{
+    return (struct wr_value){.kind = WR_VALUE_MAP, .as.map = {map->members, map->n}};
+}
+
+static bool write_entry(struct wr_arena *arena, const struct wr_entry *entry,
+                        struct wr_value *out_value)
+{
+    const size_t len = entry->key.len + 1 + entry->value.len;
+    char *const text = wr_arena_alloc(arena, len);
+
+    if (text == NULL) {
+        return false;
+    }
+    memcpy(text, entry->key.ptr, entry->key.len);
+    text[entry->key.len] = '=';
+    memcpy(text + entry->key.len + 1, entry->value.ptr, entry->value.len);
+    *out_value = text_value((struct wr_str){.ptr = text, .len = len});
+    return true;
+}
+
+static bool write_entries(struct wr_arena *arena, const struct wr_descriptor *descriptor,
+                          struct wr_value *out_list)
+{
+    struct wr_value *const items = wr_arena_calloc(arena, descriptor->n_entries, sizeof *items);
+
+    if (items == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < descriptor->n_entries; i++) {
+        if (!write_entry(arena, &descriptor->entries[i], &items[i])) {
+            return false;
+        }
+    }
+    *out_list = (struct wr_value){.kind = WR_VALUE_LIST, .as.list = {items, descriptor->n_entries}};
+    return true;
+}
+
+/* As the protobuf text format has it; units are checked by then. */
+static bool write_override(struct wr_arena *arena, const struct wr_override *override,
+                           struct wr_value *out_value)
+{
+    static const char *const units[] = {"UNKNOWN", "SECOND", "MINUTE", "HOUR",
+                                        "DAY",     "MONTH",  "YEAR"};
+    const size_t unit = override->unit >= 1 && override->unit <= 6 ? (size_t) override->unit : 0;
+    char text[64];
+    const int len = snprintf(text, sizeof text, "requests_per_unit:%u unit:%s",
+                             (unsigned) override->requests_per_unit, units[unit]);
+    struct wr_str copy;
+
+    if (!wr_arena_copy(arena, (struct wr_str){.ptr = text, .len = (size_t) len}, &copy)) {
+        return false;
+    }
+    *out_value = text_value(copy);
+    return true;
+}
+
+static bool write_descriptor(struct wr_arena *arena, const struct wr_descriptor *descriptor,
+                             struct wr_value *out_value)
+{
+    struct map map = {.members = wr_arena_calloc(arena, 3, sizeof *map.members)};
+    struct wr_value value;
+
+    if (map.members == NULL || !write_entries(arena, descriptor, &value)) {
+        return false;
+    }
+    put(&map, (struct wr_str) WR_STR("entries"), value);
+    if (descriptor->has_override) {
+        if (!write_override(arena, &descriptor->override, &value)) {
+            return false;
+        }
+        put(&map, (struct wr_str) WR_STR("limit"), value);
+    }
+    if (descriptor->has_hits_addend) {
+        put(&map, (struct wr_str) WR_STR("hitsAddend"),
+            number_value((double) descriptor->hits_addend));
+    }
+    *out_value = map_value(&map);
+    return true;
+}
+
+static bool write_descriptors(struct wr_arena *arena, const struct wr_request *request,
+                              struct wr_value *out_list)
+{
+    struct wr_value *const items = wr_arena_calloc(arena, request->n_descriptors, sizeof *items);
+
+    if (items == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < request->n_descriptors; i++) {
+        if (!write_descriptor(arena, &request->descriptors[i], &items[i])) {
+            return false;
+        }
+    }
+    *out_list =
+        (struct wr_value){.kind = WR_VALUE_LIST, .as.list = {items, request->n_descriptors}};
+    return true;
+}
+
+static bool merge_all(struct wr_arena *arena, const struct wr_value *const *passed, size_t n,
+                      struct wr_value *out_map)
+{
+    struct wr_value merged = {.kind = WR_VALUE_MAP};
+
+    for (size_t i = 0; i < n; i++) {
+        /* Many descriptors of one rule are common; a map merged with itself is itself. */
+        if (i > 0 && passed[i] == passed[i - 1]) {
+            continue;
+        }
+        if (!wr_value_merge(arena, &merged, passed[i], &merged)) {
+            return false;
+        }
+    }
+    *out_map = merged;
+    return true;
+}
+
+bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *request,
+                               const struct wr_value *const *passed, size_t n_passed,
+                               const struct wr_value **out_metadata)
+{
+    struct map map = {.members = wr_arena_calloc(arena, 4, sizeof *map.members)};
+    struct wr_value *const root = wr_arena_calloc(arena, 1, sizeof *root);
+    struct wr_value value;
+
+    if (map.members == NULL || root == NULL || !write_descriptors(arena, request, &value)) {
+        return false;
+    }
+    put(&map, (struct wr_str) WR_STR("domain"), text_value(request->domain));
+    put(&map, (struct wr_str) WR_STR("descriptors"), value);
+    if (request->hits_addend != 0) {
+        put(&map, (struct wr_str) WR_STR("hitsAddend"), number_value(request->hits_addend));
+    }
+    if (!merge_all(arena, passed, n_passed, &value)) {
+        return false;
+    }
+    if (value.as.map.n > 0) {
+        put(&map, (struct wr_str) WR_STR("metadata"), value);
+    }
+    *root = map_value(&map);
+    *out_metadata = root;
+    return true;
+}

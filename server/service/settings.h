@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an operator chose about deciding, for the whole server.
+ *
+ * Threads: immutable once the server runs.
+ */
+#ifndef WR_SERVICE_SETTINGS_H
+#define WR_SERVICE_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/* What a descriptor gets when the store gave no answer for it; each use is counted. */
+enum wr_failure_mode {
+    WR_FAILURE_ERROR, /* the call fails as UNAVAILABLE, so that the caller's own policy decides */
+    WR_FAILURE_ALLOW, /* OK without current_limit */
+    WR_FAILURE_DENY,  /* OVER_LIMIT without current_limit */
+};
+
+struct wr_settings {
+    bool has_shadow_mode;      /* no call is refused; statuses tell what would have been */
+    bool has_quota_mode;       /* every descriptor but unlimited ones counts as a quota */
+    bool has_response_headers; /* the three headers below go into the response */
+    bool has_dynamic_metadata; /* the response says what was asked and what matched */
+    struct wr_str limit_header, remaining_header, reset_header; /* names */
+    enum wr_failure_mode failure_mode;
+};
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a decision remembers between its batch and its response. Private to decision.c, which fills
+ * it, and outcome.c, which reads it.
+ *
+ * Threads: owner thread of the call only.
+ */
+#ifndef WR_SERVICE_SUBJECT_H
+#define WR_SERVICE_SUBJECT_H
+
+#include <stdbool.h>
+
+#include "limit/limit.h"
+#include "limit/unit.h"
+#include "rules/rules.h"
+#include "service/decision.h"
+#include "service/failure.h"
+#include "service/request.h"
+#include "store/backend.h"
+
+/* How long a caller is asked to wait when the store gave no answer, or no rules are loaded. */
+#define WR_RETRY_US INT64_C(1000000)
+
+/* What applies to one descriptor. */
+enum wr_subject_kind {
+    WR_SUBJECT_BARE,      /* no limit: no match, unknown domain, or replaced by another rule */
+    WR_SUBJECT_UNLIMITED, /* never counted */
+    WR_SUBJECT_LIMITED,   /* has a take */
+};
+
+struct wr_subject {
+    enum wr_subject_kind kind;
+    const struct wr_node *node; /* what matched; NULL: nothing, or the limit is the request's */
+    const struct wr_rule *rule; /* NULL: none, or the limit is the request's */
+    struct wr_limit limit;      /* when limited */
+    enum wr_unit unit;          /* when limited */
+    struct wr_take *take;       /* when limited */
+};
+
+struct wr_decision {
+    struct wr_decision_frame frame;
+    const struct wr_request *request;
+    struct wr_subject *subjects; /* one a descriptor */
+    struct wr_batch batch;
+};
+
+/* A rule on trial: it counts, and never blocks. */
+static inline bool wr_subject_is_shadow(const struct wr_subject *subject)
+{
+    return subject->rule != NULL && subject->rule->is_shadow;
+}
+
+/* A quota: over alone it refuses nothing, all quotas over together do. */
+static inline bool wr_subject_is_quota(const struct wr_decision *decision,
+                                       const struct wr_subject *subject)
+{
+    return subject->kind != WR_SUBJECT_UNLIMITED &&
+           (decision->frame.settings->has_quota_mode ||
+            (subject->kind == WR_SUBJECT_LIMITED && subject->rule != NULL &&
+             subject->rule->is_quota));
+}
+
+/* Sets `*out_failure` for a call that found no memory. */
+enum wr_err wr_fail_no_memory(struct wr_failure *out_failure);
+
+#endif
