@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures: servers that are started for one test and must end cleanly after it."""
+import os
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors"))
+
+import weirserver  # noqa: E402  (needs the path above)
+
+# The same server over the embedded store, which answers inline, and over one for tests, which
+# answers late, from another thread and in another order.
+STORES = {"local": "weir", "slow": "weir_slow_store"}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--store", choices=[*STORES, "all"], default="all", help="the stores to run with")
+
+
+def pytest_generate_tests(metafunc):
+    if "store" in metafunc.fixturenames:
+        chosen = metafunc.config.getoption("--store")
+        metafunc.parametrize("store", list(STORES) if chosen == "all" else [chosen])
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """launch(rules, *flags, program=…, …) starts a server; all end with the test."""
+    servers = []
+
+    def start(rules, *flags, program="weir", **more):
+        server = weirserver.Server(weirserver.binary(program), tmp_path / f"server{len(servers)}")
+        os.mkdir(server.folder)
+        servers.append(server)
+        return server.start(rules, *flags, **more)
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def launch_stores(launch, store):
+    """As launch, once with each store."""
+    return lambda rules, *flags, **more: launch(rules, *flags, program=STORES[store], **more)
+
+
+@pytest.fixture(scope="session")
+def grpcurl():
+    found = os.path.join(weirserver.BUILD, "go", "bin", "grpcurl")
+    return found if os.path.exists(found) else shutil.which("grpcurl")

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process: listening, options, settings, caps, errors, its end."""
+import os
+import socket
+import stat
+
+import pytest
+import rawh2
+import weirserver
+from weirserver import METHOD, same
+
+RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
+GOOD = weirserver.oraclelib.build_request({"domain": "d", "desc": [[["k", "a"]]]}).SerializeToString()
+PEEK = {"entries": [["k", "a"]], "hits": 0}
+
+
+def weir(*words, env=None, cwd=None):
+    return weirserver.run(weirserver.binary("weir"), *words, env=env, cwd=cwd)
+
+
+@pytest.fixture
+def rules(tmp_path):
+    weirserver.write_rules(tmp_path / "rules", RULES)
+    return str(tmp_path / "rules")
+
+
+# Listening
+
+def test_port_file_names_the_free_port(launch):
+    server = launch(RULES)
+    assert server.address == f"127.0.0.1:{server.port}"
+    assert server.port > 0
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_two_servers_do_not_meet(launch):
+    one, two = launch(RULES), launch(RULES)
+    same("OK: OK 4 of 5/HOUR", one.caller().call("d", [["k", "a"]]))
+    same("OK: OK 4 of 5/HOUR", two.caller().call("d", [["k", "a"]]))
+
+
+def test_taken_port_is_an_error(launch, rules):
+    server = launch(RULES)
+    result = weir("--rules", rules, "--grpc-listen", server.address)
+    assert result.returncode not in (0, 1, 2)
+    assert server.address in result.stderr
+    assert "in use" in result.stderr.lower()
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_dual_stack(launch):
+    server = launch(RULES, listen="[::]:0")
+    same("OK: OK 4 of 5/HOUR", server.caller(f"127.0.0.1:{server.port}").call("d", [["k", "a"]]))
+    same("OK: OK 3 of 5/HOUR", server.caller(f"[::1]:{server.port}").call("d", [["k", "a"]]))
+
+
+@pytest.fixture
+def unix_path(tmp_path):
+    return str(tmp_path / "s")
+
+
+def test_unix_path(launch, unix_path):
+    server = launch(RULES, listen="unix:" + unix_path)
+    assert stat.S_ISSOCK(os.stat(unix_path).st_mode)
+    same("OK: OK 4 of 5/HOUR", server.caller("unix:" + unix_path).call("d", [["k", "a"]]))
+
+
+def test_dead_unix_path_is_replaced(launch, unix_path):
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(unix_path)
+    launch(RULES, listen="unix:" + unix_path)
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.connect(unix_path)
+
+
+def test_live_unix_path_is_an_error(launch, rules, unix_path):
+    server = launch(RULES, listen="unix:" + unix_path)
+    result = weir("--rules", rules, "--grpc-listen", "unix:" + unix_path)
+    assert result.returncode not in (0, 1, 2)
+    assert unix_path in result.stderr
+    same("OK: OK 4 of 5/HOUR", server.caller("unix:" + unix_path).call("d", [["k", "a"]]))
+
+
+# Options and settings
+
+@pytest.mark.parametrize("words, named", [
+    (["--no-such-option"], "--no-such-option"),
+    (["--workers", "many"], "--workers"),
+    (["--workers", "-1"], "--workers"),
+    (["--grpc-listen", "nonsense"], "--grpc-listen"),
+    (["--grpc-listen", "127.0.0.1:70000"], "--grpc-listen"),
+    (["--log-level", "shout"], "--log-level"),
+    (["--store", "paper"], "--store"),
+    (["--failure-mode", "pray"], "--failure-mode"),
+    (["--failure-mode", "local"], "--failure-mode"),
+    (["--max-counters", "12x"], "--max-counters"),
+    (["--workers"], "--workers"),
+])
+def test_bad_option_is_named(rules, words, named):
+    result = weir("--rules", rules, *words)
+    assert result.returncode not in (0, 1, 2), result.stderr
+    assert named in result.stderr
+
+
+@pytest.mark.parametrize("name, value", [
+    ("SHADOW_MODE", "perhaps"),
+    ("QUOTA_MODE", "2"),
+    ("GRPC_PORT", "http"),
+    ("GRPC_PORT", "70000"),
+    ("MERGE_DOMAIN_CONFIG", "maybe"),
+    ("LIMIT_RESPONSE_HEADERS_ENABLED", "x"),
+    ("RESPONSE_DYNAMIC_METADATA", "x"),
+])
+def test_bad_setting_is_named(rules, name, value):
+    result = weir("--rules", rules, env={name: value})
+    assert result.returncode not in (0, 1, 2), result.stderr
+    assert name in result.stderr
+    assert value in result.stderr
+
+
+def test_missing_rules_are_an_error(tmp_path):
+    missing = str(tmp_path / "nowhere")
+    result = weir("--rules", missing, "--grpc-listen", "127.0.0.1:0")
+    assert result.returncode not in (0, 1, 2)
+    assert missing in result.stderr
+
+
+@pytest.mark.parametrize("flag, part", [
+    ("--help", "--grpc-listen"), ("--list-options", "GRPC_PORT"), ("--list-metrics", "\n"), ("--version", "weir"),
+])
+def test_tables_are_printed(flag, part):
+    result = weir(flag)
+    assert result.returncode == 0
+    assert part in result.stdout
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def by_settings(launch, tmp_path, port, **env):
+    weirserver.write_rules(tmp_path / "root" / "sub" / "app", {"any-name": RULES})
+    env = {"GRPC_HOST": "127.0.0.1", "GRPC_PORT": port, "RUNTIME_ROOT": tmp_path / "root",
+           "RUNTIME_SUBDIRECTORY": "sub", "RUNTIME_APPDIRECTORY": "app", **env}
+    return launch({}, by_flags=False, env=env)
+
+
+def test_settings_of_the_reference(launch, tmp_path):
+    port = free_port()
+    server = by_settings(launch, tmp_path, port)
+    assert server.address == f"127.0.0.1:{port}"
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_settings_without_effect_are_taken(launch, tmp_path):
+    server = by_settings(launch, tmp_path, free_port(), NEAR_LIMIT_RATIO="0.8", EXPIRATION_JITTER_MAX_SECONDS="300",
+                         LOCAL_CACHE_SIZE_IN_BYTES="0", CACHE_KEY_PREFIX="x", USE_STATSD="false")
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_a_flag_beats_a_setting(launch):
+    server = launch(RULES, env={"GRPC_PORT": "1", "GRPC_HOST": "192.0.2.1"})
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_shadow_mode_setting(launch):
+    caller = launch(RULES, env={"SHADOW_MODE": "true"}).caller()
+    same("OK: OVER 0 of 5/HOUR", caller.call("d", {"entries": [["k", "a"]], "hits": 9}))
+
+
+def test_header_names_by_settings(launch):
+    caller = launch(RULES, env={"LIMIT_RESPONSE_HEADERS_ENABLED": "true", "LIMIT_LIMIT_HEADER": "x-l",
+                                "LIMIT_REMAINING_HEADER": "x-r", "LIMIT_RESET_HEADER": "x-s"}).caller()
+    reply = caller.call("d", [["k", "a"]])
+    assert reply["headers"][:2] == [["x-l", "5"], ["x-r", "4"]]
+    assert reply["headers"][2][0] == "x-s"
+
+
+# Files at start
+
+def test_one_bad_file_leaves_the_good_one(launch):
+    server = launch({"good.yaml": RULES, "bad.yaml": "domain: e\ndescriptors: 7\n", ".dot.yaml": "domain: f\n", "notes.txt": "x"})
+    assert "bad.yaml:2:" in server.log()
+    assert "notes.txt" in server.log()
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+    same("OK: bare", server.caller().call("f", [["k", "a"]]))
+
+
+def test_empty_directory_is_a_configuration(launch):
+    same("OK: bare", launch({}).caller().call("d", [["k", "a"]]))
+
+
+def test_merged_domain_by_setting(launch):
+    files = {"a.yaml": RULES, "b.yaml": RULES.replace("key: k", "key: m")}
+    caller = launch(files, env={"MERGE_DOMAIN_CONFIG": "true"}).caller()
+    same("OK: OK 4 of 5/HOUR, OK 4 of 5/HOUR", caller.call("d", [["k", "a"]], [["m", "a"]]))
+
+
+# Caps and errors
+
+@pytest.mark.parametrize("data, code, field", [
+    (b"", "INVALID_ARGUMENT", "domain"),
+    (bytes.fromhex("1200"), "INVALID_ARGUMENT", "domain"),
+    (bytes.fromhex("0a0164"), "INVALID_ARGUMENT", "descriptors"),
+    (bytes.fromhex("0a0164120e0a060a016b12017612040805100b"), "INVALID_ARGUMENT", "limit.unit"),
+    (bytes.fromhex("0aff"), "INVALID_ARGUMENT", None),
+    (bytes.fromhex("0a02c328"), "INVALID_ARGUMENT", None),
+    (bytes.fromhex("0e"), "INVALID_ARGUMENT", None),
+])
+def test_bad_request_is_explained(launch, data, code, field):
+    got, message, fields = launch(RULES).caller().error(data)
+    assert got == code
+    assert message
+    if field:
+        assert any(field in f for f in fields), fields
+
+
+def test_request_size_cap(launch):
+    caller = launch(RULES).caller()
+    four_mib = 4 << 20
+    same("OK: bare", caller.call("d", [["k", "a"], ["v", "x" * (four_mib - 100)]]))
+    assert caller.call("d", [["k", "a"], ["v", "x" * four_mib]]) == {"error": "RESOURCE_EXHAUSTED"}
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
+
+
+def test_bound_on_counters(launch):
+    caller = launch(RULES, "--max-counters", "100").caller()
+    replies = [caller.call("d", [["k", f"v{i}"]]) for i in range(300)]
+    assert replies[0]["overall"] == "OK"
+    assert {"error": "UNAVAILABLE"} in replies
+    same("OK: OK 3 of 5/HOUR", caller.call("d", [["k", "v0"]]))
+
+
+@pytest.mark.parametrize("mode, overall", [("allow", "OK"), ("deny", "OVER_LIMIT")])
+def test_failure_mode_for_new_counters(launch, mode, overall):
+    caller = launch(RULES, "--max-counters", "100", "--failure-mode", mode).caller()
+    replies = [caller.call("d", [["k", f"v{i}"]]) for i in range(300)]
+    unknown = [r for r in replies if "limit" not in r["statuses"][0]]
+    assert unknown
+    assert {r["overall"] for r in unknown} == {overall}
+
+
+def test_unknown_method(launch):
+    caller = launch(RULES).caller()
+    for method in ("/envoy.service.ratelimit.v3.RateLimitService/Nope", "/no.such.Service/Call"):
+        assert caller.error(b"", method)[0] == "UNIMPLEMENTED"
+
+
+def test_passed_deadline_costs_nothing(launch):
+    server = launch(RULES)
+    with rawh2.Connection(server.port) as raw:
+        raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, 1, rawh2.headers(METHOD, grpc_timeout="1n")),
+                 rawh2.frame(rawh2.DATA, rawh2.END_STREAM, 1, rawh2.message(GOOD)))
+        assert raw.wait_end(1) is not None
+    same("OK: OK 5 of 5/HOUR", server.caller().call("d", PEEK))
+
+
+def test_a_message_that_never_came(launch):
+    server = launch(RULES)
+    with rawh2.Connection(server.port) as raw:
+        raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS | rawh2.END_STREAM, 1, rawh2.headers(METHOD)))
+        assert raw.wait_end(1) == rawh2.HEADERS
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_half_sent_and_reset_streams(launch):
+    server = launch(RULES)
+    with rawh2.Connection(server.port) as raw:
+        for stream in range(1, 401, 2):
+            raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, stream, rawh2.headers(METHOD)),
+                     rawh2.frame(rawh2.DATA, 0, stream, rawh2.message(GOOD)[:7]),
+                     rawh2.frame(rawh2.RST_STREAM, 0, stream, rawh2.CANCEL.to_bytes(4, "big")))
+        raw.ping()
+    same("OK: OK 5 of 5/HOUR", server.caller().call("d", PEEK))
+
+
+def test_connections_that_just_close(launch):
+    server = launch(RULES)
+    for data in (b"", b"GET / HTTP/1.1\r\n\r\n", rawh2.PREFACE[:10], os.urandom(64)):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as s:
+            s.sendall(data)
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+
+
+def test_full_slots_do_not_stop_the_end(launch):
+    """Streams that are open and say nothing do not keep the server from ending."""
+    server = launch(RULES)
+    with rawh2.Connection(server.port) as raw:
+        for stream in range(1, 101, 2):
+            raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, stream, rawh2.headers(METHOD)))
+        raw.ping()
+        server.stop()
+
+
+def test_values_are_not_logged(launch):
+    server = launch(RULES, "--log-level", "debug")
+    server.caller().call("d", [["k", "very-private-value"]], [["other-private", "x"]])
+    server.caller().error(b"\x0a\x14very-private-\xff\xfe-value")
+    server.stop()
+    assert "private" not in server.log()

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Replays the recorded scenarios, and those written by hand, against the built server.
+
+What Weir cannot pass yet, or answers differently on purpose, is left out and counted by reason;
+tests/e2e/test_quirks.py and test_badconfig.py hold what Weir does in those. Closes with one line
+`N passed, N failed, N left out (…)`.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CORPORA = [os.path.join(HERE, "scenarios"), os.path.join(ROOT, "tests", "cases", "scenarios")]
+FIRST_PORT, PORTS_EACH = 20100, 1000     # below the range the kernel takes client ports from
+REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer")
+
+# Which scenarios are not for this server, and why. The first reason that fits is counted.
+FILE_STEPS = {"put", "remove", "configmap", "link", "swap"}
+LATER_AREAS = {"localcache", "stop"}
+
+
+def reason_to_leave_out(scenario, kinds):
+    if scenario["area"] in LATER_AREAS:
+        return "area " + scenario["area"]
+    if kinds & FILE_STEPS:
+        return "files change while it serves"
+    if "http" in kinds:
+        return "speaks HTTP"
+    if scenario.get("quirk"):
+        return "quirk"
+    return None
+
+
+def select(corpus):
+    """-> ([id], Counter of reasons)"""
+    import oraclelib
+    ids, left_out = [], collections.Counter()
+    for _, _, scenarios in oraclelib.load_scenarios(corpus):
+        for s in scenarios:
+            reason = reason_to_leave_out(s, {k for _, step in oraclelib.unrolled(s["steps"]) for k in step})
+            if reason is None:
+                ids.append(s["id"])
+            else:
+                left_out[reason] += 1
+    return ids, left_out
+
+
+class Replay:
+    """One replayer at work on a share of the scenarios, its output in a file."""
+
+    def __init__(self, corpus, ids, binary, first_port, folder):
+        self.ids = ids
+        stem = os.path.join(folder, str(first_port))
+        self.output, self.server_log = stem + ".out", stem + ".server"
+        with open(stem + ".ids", "w", encoding="utf-8") as f:
+            f.write("\n".join(ids) + "\n")
+        command = [sys.executable, os.path.join(HERE, "replay.py"), "--corpus", corpus, "--ids", stem + ".ids",
+                   "--cmd", "exec " + binary, "--check-cmd", binary + " check", "--fresh",
+                   "--accept", "UNKNOWN=INVALID_ARGUMENT", "--accept", "INTERNAL=INVALID_ARGUMENT",
+                   "--port-base", str(first_port), "--log", self.server_log]
+        with open(self.output, "w", encoding="utf-8") as f:
+            self.process = subprocess.Popen(command, stdout=f, stderr=subprocess.STDOUT)
+
+    def finish(self):
+        """-> (passed, failed). A scenario without a verdict, and a sanitizer's report, are failures."""
+        self.process.wait()
+        with open(self.output, encoding="utf-8") as f:
+            text = f.read()
+        print(text, end="")
+        passed = len(re.findall(r"^ok  ", text, re.M))
+        failed = len(self.ids) - passed
+        reports = self.sanitizer_reports()
+        if reports:
+            print("FAIL the server's log holds sanitizer reports:\n" + "\n".join(reports[:20]))
+            failed += 1
+        return passed, failed
+
+    def sanitizer_reports(self):
+        if not os.path.exists(self.server_log):
+            return []
+        with open(self.server_log, encoding="utf-8", errors="replace") as f:
+            return [line.rstrip() for line in f if REPORT.search(line)]
+
+
+def replay_corpus(corpus, ids, args, folder):
+    shares = [s for s in (ids[i::args.jobs] for i in range(args.jobs)) if s]
+    base = FIRST_PORT + PORTS_EACH * args.jobs * CORPORA.index(corpus)
+    running = [Replay(corpus, share, args.binary, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
+    results = [r.finish() for r in running]
+    return sum(p for p, _ in results), sum(f for _, f in results)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True, help="folder of the built programs")
+    parser.add_argument("--jobs", type=int, default=2, help="replayers side by side")
+    parser.add_argument("--quick", action="store_true", help="every fourth scenario")
+    args = parser.parse_args()
+    args.binary = os.path.join(os.path.abspath(args.bin), "weir")
+
+    passed = failed = 0
+    left_out = collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder:
+        for corpus in CORPORA:
+            ids, reasons = select(corpus)
+            if args.quick:
+                reasons["quick"] = len(ids) - len(ids[::4])
+                ids = ids[::4]
+            left_out += reasons
+            p, f = replay_corpus(corpus, ids, args, folder)
+            passed, failed = passed + p, failed + f
+    reasons = ", ".join("%d %s" % (n, why) for why, n in left_out.most_common())
+    print("%d passed, %d failed, %d left out (%s)" % (passed, failed, sum(left_out.values()), reasons))
+    return 0 if passed > 0 and failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
