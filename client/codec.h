@@ -19,6 +19,9 @@ enum weir_health {
     WEIR_HEALTH_SERVICE_UNKNOWN = 3,
 };
 
+/* "SERVING", …; never NULL. */
+const char *weir_health_name(enum weir_health health);
+
 /* Bytes that weir_codec_put_request writes. */
 size_t weir_codec_request_size(const struct weir_request *request);
 

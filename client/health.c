@@ -7,19 +7,6 @@
 
 #define STATUS_NOT_FOUND 5 /* of gRPC: how a check says that it does not know the service */
 
-const char *weir_health_name(enum weir_health health)
-{
-    static const char *const names[] = {
-        [WEIR_HEALTH_UNKNOWN] = "UNKNOWN",
-        [WEIR_HEALTH_SERVING] = "SERVING",
-        [WEIR_HEALTH_NOT_SERVING] = "NOT_SERVING",
-        [WEIR_HEALTH_SERVICE_UNKNOWN] = "SERVICE_UNKNOWN",
-    };
-    const size_t index = (size_t) health;
-
-    return index < sizeof names / sizeof names[0] ? names[index] : "UNKNOWN";
-}
-
 /* The request's bytes, to be freed; NULL when out of memory. */
 static uint8_t *encode(struct weir_str service, size_t *out_len)
 {

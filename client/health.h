@@ -23,7 +23,4 @@ WEIR_MUST_USE enum weir_err weir_health_watch(struct weir_stub *stub, struct wei
                                               weir_health_fn on_change, void *arg,
                                               struct weir_error *error);
 
-/* "SERVING", …; never NULL. */
-const char *weir_health_name(enum weir_health health);
-
 #endif
