@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Envoy asks the server."""
+import glob
+import http.client
+import os
+import socket
+import string
+import subprocess
+
+import pytest
+import weirserver
+from weirserver import wait_until
+
+RULES = """\
+domain: edge
+descriptors:
+  - {key: user, rate_limit: {unit: hour, requests_per_unit: 3, name: per-user}}
+  - {key: tenant, rate_limit: {unit: day, requests_per_unit: 2}}
+  - {key: dark, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 1}}
+"""
+TEMPLATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "envoy.yaml")
+PROGRAM = os.path.join(weirserver.BUILD, "venv-envoy", "lib", "python3*", "site-packages", "envoy", "_bin", "envoy")
+
+
+class Envoy:
+    """One Envoy process in front of a server."""
+
+    def __init__(self, folder, rls_port, deny):
+        program, = glob.glob(PROGRAM)
+        with open(TEMPLATE, encoding="utf-8") as f:
+            template = string.Template(f.read())
+        # Both sockets stay bound while the two free ports are chosen, so that they differ.
+        with socket.socket() as a, socket.socket() as b:
+            for s in (a, b):
+                s.bind(("127.0.0.1", 0))
+            self.edge_port, upstream_port = a.getsockname()[1], b.getsockname()[1]
+        self.log_file = os.path.join(folder, "envoy.log")
+        config = os.path.join(folder, "envoy.yaml")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(template.substitute(EDGE_PORT=self.edge_port, UPSTREAM_PORT=upstream_port, RLS_PORT=rls_port,
+                                        DENY=str(deny).lower()))
+        with open(self.log_file, "wb") as log:
+            self.process = subprocess.Popen([program, "-c", config, "--concurrency", "1", "--disable-hot-restart",
+                                             "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(self.answers, "Envoy's listener", 30)
+
+    def answers(self):
+        with open(self.log_file, encoding="utf-8", errors="replace") as f:
+            assert self.process.poll() is None, f.read()
+        try:
+            # Without x-user there is no descriptor, so the server is not asked.
+            return self.get("/", {})[0] == 200
+        except OSError:
+            return False
+
+    def get(self, path, headers):
+        """-> (status, {header: value})"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.edge_port, timeout=10)
+        try:
+            connection.request("GET", path, headers=headers)
+            reply = connection.getresponse()
+            reply.read()
+            return reply.status, {k.lower(): v for k, v in reply.getheaders()}
+        finally:
+            connection.close()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+@pytest.fixture
+def server(launch):
+    return launch(RULES)
+
+
+@pytest.fixture
+def envoy(server, tmp_path, request):
+    """Fails open, and closed where a test sets the parameter."""
+    process = Envoy(str(tmp_path), server.port, getattr(request, "param", False))
+    yield process
+    process.stop()
+
+
+def x_headers(headers):
+    return headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]
+
+
+def test_ok_until_429(envoy):
+    for left in ("2", "1", "0"):
+        status, headers = envoy.get("/", {"x-user": "a"})
+        assert status == 200
+        assert x_headers(headers) == ('3, 3;w=3600;name="per-user"', left)
+        assert 1 <= int(headers["x-ratelimit-reset"]) <= 3600
+    status, headers = envoy.get("/", {"x-user": "a"})
+    assert status == 429
+    assert headers["x-envoy-ratelimited"] == "true"
+    assert x_headers(headers) == ('3, 3;w=3600;name="per-user"', "0")
+    assert envoy.get("/", {"x-user": "b"})[0] == 200
+
+
+def test_shadow_rule_lets_pass(envoy):
+    for _ in range(3):
+        status, headers = envoy.get("/dark", {"x-user": "a"})
+        assert status == 200
+        assert x_headers(headers) == ("1, 1;w=3600", "0")
+
+
+def test_two_descriptors(envoy):
+    both = {"x-user": "a", "x-tenant": "t"}
+    windows = '3;w=3600;name="per-user", 2;w=86400'
+    # The headers show the status with the least left, the first of equals.
+    assert [(s, x_headers(h)) for s, h in (envoy.get("/two", both) for _ in range(3))] == [
+        (200, (f"2, {windows}", "1")), (200, (f"2, {windows}", "0")), (429, (f"3, {windows}", "0"))]
+    assert envoy.get("/two", {"x-user": "b", "x-tenant": "t"})[0] == 429
+    assert envoy.get("/two", {"x-user": "b", "x-tenant": "u"})[0] == 200
+
+
+def test_override_from_dynamic_metadata(envoy):
+    replies = [envoy.get("/override", {"x-user": "a"}) for _ in range(8)]
+    assert [status for status, _ in replies] == [200] * 7 + [429]
+    assert x_headers(replies[0][1]) == ("7, 7;w=3600", "6")
+
+
+def test_server_stopped_fails_open(envoy, server):
+    for _ in range(3):
+        envoy.get("/", {"x-user": "a"})
+    assert envoy.get("/", {"x-user": "a"})[0] == 429
+    server.stop()
+    assert envoy.get("/", {"x-user": "a"})[0] == 200
+
+
+@pytest.mark.parametrize("envoy", [True], indirect=True, ids=["deny"])
+def test_server_stopped_fails_closed(envoy, server):
+    assert envoy.get("/", {"x-user": "a"})[0] == 200
+    server.stop()
+    assert envoy.get("/", {"x-user": "a"})[0] == 500
