@@ -13,15 +13,6 @@ static enum wr_err fail(struct wr_failure *out_failure, enum wr_err err, struct 
     return err;
 }
 
-enum wr_err wr_fail_no_memory(struct wr_failure *out_failure)
-{
-    return fail(out_failure, WR_ERR_NO_MEMORY,
-                (struct wr_failure){
-                    .status = WR_STATUS_RESOURCE_EXHAUSTED,
-                    .message = WR_STR("the server has no memory left for this call"),
-                });
-}
-
 static enum wr_err check_request(const struct wr_request *request, const struct wr_rules *rules,
                                  struct wr_failure *out_failure)
 {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/str.h"
 
 /* The numbers are gRPC's. */
@@ -31,5 +32,8 @@ struct wr_failure {
     struct wr_str field;   /* that is to blame, as `descriptors[2].limit.unit`; may be empty */
     int64_t retry_us;      /* when to try again; 0: not said */
 };
+
+/* Sets `*out_failure` for a call that found no memory; returns WR_ERR_NO_MEMORY. */
+enum wr_err wr_fail_no_memory(struct wr_failure *out_failure);
 
 #endif

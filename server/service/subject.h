@@ -60,7 +60,4 @@ static inline bool wr_subject_is_quota(const struct wr_decision *decision,
              subject->rule->is_quota));
 }
 
-/* Sets `*out_failure` for a call that found no memory. */
-enum wr_err wr_fail_no_memory(struct wr_failure *out_failure);
-
 #endif
