@@ -12,8 +12,10 @@ grpcurl_module=github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.8.9
 
 say() { printf '%s\n' "$*" >&3; }
 
-is_installed() {
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+missing_packages() {
+    local have
+    have=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p') || true
+    comm -23 <(printf '%s\n' "$@" | sort -u) <(sort -u <<<"$have")
 }
 
 apt_get() {
@@ -24,10 +26,8 @@ apt_get() {
 
 # Package lists are fetched when there are none, or when the ones at hand no longer serve.
 install_packages() {
-    local package missing=()
-    for package in "$@"; do
-        is_installed "$package" || missing+=("$package")
-    done
+    local missing
+    mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
     say "Installing Debian packages: ${missing[*]}"
     local install=(apt_get install -y -q --no-install-recommends "${missing[@]}")
