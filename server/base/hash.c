@@ -27,8 +27,3 @@ struct wr_hash wr_hash_of(const struct wr_hash_key *key, struct wr_str bytes)
     memcpy(&hash, digest, sizeof hash);
     return hash;
 }
-
-bool wr_hash_equal(struct wr_hash a, struct wr_hash b)
-{
-    return a.low == b.low && a.high == b.high;
-}

@@ -27,6 +27,9 @@ WR_MUST_USE enum wr_err wr_hash_key_draw(struct wr_hash_key *out_key);
 
 struct wr_hash wr_hash_of(const struct wr_hash_key *key, struct wr_str bytes);
 
-bool wr_hash_equal(struct wr_hash a, struct wr_hash b);
+static inline bool wr_hash_equal(struct wr_hash a, struct wr_hash b)
+{
+    return a.low == b.low && a.high == b.high;
+}
 
 #endif

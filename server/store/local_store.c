@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/local_store.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "store/stripe.h"
+
+/* Many more stripes than threads, so that two seldom meet in one. */
+#define STRIPES_PER_CORE 32
+#define MAX_STRIPES 1024
+
+/* Shares fill unevenly, by about the square root of what they hold: with shares of this size the
+ * first new counter is refused when some nine tenths of all are live, with larger ones later. */
+#define MIN_SHARE 4096
+
+/* Takes whose hashes are made and whose stripes are fetched before the first is locked. */
+#define HASHED_AT_ONCE 16
+
+struct local_store {
+    struct wr_backend backend;
+    struct wr_hash_key key;    /* immutable, as all below */
+    struct wr_stripe *stripes; /* owned; in ascending order of rank */
+    unsigned n_stripes;        /* a power of two */
+};
+
+static struct local_store *store_of(struct wr_backend *backend)
+{
+    return (struct local_store *) backend;
+}
+
+static void note_answer(const struct wr_take *take, struct wr_metrics_block *metrics)
+{
+    if (take->answer == WR_TAKE_FULL) {
+        wr_metrics_add(metrics, WR_METRIC_STORE_FULL, 1);
+    } else if (take->answer == WR_TAKE_NO_MEMORY) {
+        wr_metrics_add(metrics, WR_METRIC_STORE_NO_MEMORY, 1);
+    }
+}
+
+static void note_events(const struct wr_stripe_events *events, struct wr_metrics_block *metrics)
+{
+    if (events->n_contended > 0) {
+        wr_metrics_add(metrics, WR_METRIC_STORE_CONTENDED, events->n_contended);
+    }
+    if (events->n_restarts > 0) {
+        wr_metrics_add(metrics, WR_METRIC_STORE_RESTARTS, events->n_restarts);
+    }
+    if (events->n_swept > 0) {
+        wr_metrics_add(metrics, WR_METRIC_STORE_SWEPT, events->n_swept);
+    }
+}
+
+static struct wr_stripe *stripe_of(struct local_store *store, const struct wr_hash *hash)
+{
+    return &store->stripes[hash->high & (store->n_stripes - 1)];
+}
+
+static void take_some(struct local_store *store, struct wr_take *takes, size_t n,
+                      const struct wr_batch *batch, struct wr_stripe_events *events)
+{
+    struct wr_hash hashes[HASHED_AT_ONCE];
+
+    for (size_t i = 0; i < n; i++) {
+        hashes[i] = wr_hash_of(&store->key, takes[i].key);
+        __builtin_prefetch(stripe_of(store, &hashes[i]), 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        wr_stripe_take(stripe_of(store, &hashes[i]), &hashes[i], &takes[i], batch->now.wall_us,
+                       events);
+        note_answer(&takes[i], batch->metrics);
+    }
+}
+
+static void local_store_take(struct wr_backend *backend, struct wr_batch *batch)
+{
+    struct local_store *const store = store_of(backend);
+    struct wr_stripe_events events = {0};
+
+    for (size_t i = 0; i < batch->n_takes; i += HASHED_AT_ONCE) {
+        const size_t left = batch->n_takes - i;
+
+        take_some(store, batch->takes + i, left < HASHED_AT_ONCE ? left : HASHED_AT_ONCE, batch,
+                  &events);
+    }
+    note_events(&events, batch->metrics);
+    batch->done(batch, batch->context);
+}
+
+static void local_store_destroy(struct wr_backend *backend)
+{
+    struct local_store *const store = store_of(backend);
+
+    for (unsigned i = 0; i < store->n_stripes; i++) {
+        wr_stripe_fini(&store->stripes[i]);
+    }
+    free(store->stripes);
+    free(store);
+}
+
+static const struct wr_backend_ops local_store_ops = {
+    .take = local_store_take,
+    .destroy = local_store_destroy,
+};
+
+static unsigned choose_n_stripes(uint64_t max_counters)
+{
+    const long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned long wish = (n_cores > 0 ? (unsigned long) n_cores : 1) * STRIPES_PER_CORE;
+    unsigned n = 1;
+
+    while (n < wish && n < MAX_STRIPES && max_counters / (2 * n) >= MIN_SHARE) {
+        n *= 2;
+    }
+    return n;
+}
+
+/* Initialises stripes into `n_stripes`, so that destroy knows how many there are. */
+static enum wr_err init_stripes(struct local_store *store, unsigned n, uint64_t max_counters)
+{
+    const uint64_t share = max_counters / n + (max_counters % n != 0);
+
+    store->stripes = aligned_alloc(alignof(struct wr_stripe), n * sizeof *store->stripes);
+    if (store->stripes == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    while (store->n_stripes < n) {
+        const enum wr_err err = wr_stripe_init(&store->stripes[store->n_stripes], share);
+
+        if (err != WR_OK) {
+            return err;
+        }
+        store->n_stripes++;
+    }
+    return WR_OK;
+}
+
+enum wr_err wr_local_store_new(const struct wr_local_store_options *options,
+                               struct wr_backend **out_backend)
+{
+    const unsigned n =
+        options->n_stripes != 0 ? options->n_stripes : choose_n_stripes(options->max_counters);
+
+    WR_ASSERT(options->max_counters > 0 && (n & (n - 1)) == 0);
+
+    struct local_store *const store = calloc(1, sizeof *store);
+
+    if (store == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    store->backend.ops = &local_store_ops;
+
+    enum wr_err err = wr_hash_key_draw(&store->key);
+
+    if (err == WR_OK) {
+        err = init_stripes(store, n, options->max_counters);
+    }
+    if (err != WR_OK) {
+        local_store_destroy(&store->backend);
+        return err;
+    }
+    *out_backend = &store->backend;
+    return WR_OK;
+}
+
+void wr_local_store_stats(struct wr_backend *backend, struct wr_local_store_stats *out_stats)
+{
+    struct local_store *const store = store_of(backend);
+    struct wr_local_store_stats stats = {.memory_bytes = sizeof *store};
+
+    WR_ASSERT(backend->ops == &local_store_ops);
+    for (unsigned i = 0; i < store->n_stripes; i++) {
+        const struct wr_stripe_size size = wr_stripe_measure(&store->stripes[i]);
+
+        stats.n_counters += size.n_counters;
+        stats.memory_bytes += size.memory_bytes;
+    }
+    *out_stats = stats;
+}

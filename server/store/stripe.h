@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One stripe of the local store: a lock and what it guards, many small tables of counters. Every
+ * take looks after one further table, so that what has expired goes as takes come by, and a table
+ * that has something expired is swept before a counter is added to it.
+ *
+ * Invariant: no more than `share` counters are in the tables; a live one is never removed. Time,
+ * as the stripe sees it, does not go back by less than WR_CLOCK_WAIT_US: a take whose clock was
+ * read before another's that came first counts at the other's time.
+ * Threads: take and look from any thread; init and fini by the owner.
+ */
+#ifndef WR_STORE_STRIPE_H
+#define WR_STORE_STRIPE_H
+
+#include <stdalign.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "store/backend.h"
+#include "store/slot_table.h"
+
+struct wr_stripe {
+    alignas(64) struct wr_mutex mutex; /* rank WR_LOCK_STRIPE; stripes are locked one at a time */
+    struct wr_slot_table *tables;      /* owned; `table_mask` + 1 of them; guarded, as all below */
+    int64_t latest_us;                 /* wall clock; the latest time a take came with */
+    uint64_t share;                    /* immutable; how many counters may be in use */
+    uint64_t n_used;                   /* of the share */
+    uint32_t table_mask;               /* immutable */
+    uint32_t next_table;               /* that a take looks after */
+    int64_t full_until_us;             /* when full: nothing expires before */
+};
+
+/* What happened besides the answers, for the metrics of the calling thread. */
+struct wr_stripe_events {
+    uint32_t n_contended; /* locks that another thread held */
+    uint32_t n_restarts;  /* counters begun anew because their window lay far ahead */
+    uint32_t n_swept;     /* expired counters removed */
+};
+
+struct wr_stripe_size {
+    uint64_t n_counters; /* in use */
+    uint64_t memory_bytes;
+};
+
+/* A stripe for `share` counters, > 0. WR_ERR_NO_MEMORY. */
+WR_MUST_USE enum wr_err wr_stripe_init(struct wr_stripe *stripe, uint64_t share);
+
+void wr_stripe_fini(struct wr_stripe *stripe);
+
+/* Judges and charges `take`, whose key has `hash`, at `wall_us`; adds to `events`. */
+void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct wr_take *take,
+                    int64_t wall_us, struct wr_stripe_events *events);
+
+struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe);
+
+#endif
