@@ -20,8 +20,17 @@ missing_packages() {
 
 apt_get() {
     local as=()
-    if [ "$(id -u)" -ne 0 ]; then as=(sudo); fi
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || { echo "not root, and there is no sudo: install them as root"; return 1; }
+        as=(sudo)
+    fi
     "${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+}
+
+# What an installer prints matters only when it fails.
+quietly() {
+    mkdir -p "$out"
+    "$@" >"$out/install.log" 2>&1 || { cat "$out/install.log" >&2; return 1; }
 }
 
 # Package lists are fetched when there are none, or when the ones at hand no longer serve.
@@ -31,8 +40,11 @@ install_packages() {
     [ ${#missing[@]} -gt 0 ] || return 0
     say "Installing Debian packages: ${missing[*]}"
     local install=(apt_get install -y -q --no-install-recommends "${missing[@]}")
-    if ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then apt_get update -q; fi
-    "${install[@]}" >&2 || { apt_get update -q >&2 && "${install[@]}" >&2; }
+    if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && "${install[@]}" >/dev/null 2>&1; then
+        return 0
+    fi
+    quietly apt_get update -q
+    quietly "${install[@]}"
 }
 
 # install_venv DIR REQUIREMENTS - a Python environment, made anew when the requirements changed.
@@ -43,7 +55,7 @@ install_venv() {
     say "Installing Python packages of ${requirements#"$root"/} into ${dir#"$root"/}"
     rm -rf "$dir"
     /usr/bin/python3 -m venv "$dir"
-    "$dir/bin/pip" install -q --disable-pip-version-check -r "$requirements" >&2
+    quietly "$dir/bin/pip" install --disable-pip-version-check -r "$requirements"
     printf '%s\n' "$want" >"$dir/.installed"
 }
 
@@ -53,7 +65,7 @@ install_grpcurl() {
     command -v go >/dev/null || install_packages golang-go
     say "Installing $grpcurl_module into ${dir#"$root"/}"
     mkdir -p "$dir"
-    GOBIN=$dir CGO_ENABLED=0 GOFLAGS=-modcacherw go install "$grpcurl_module" >&2
+    quietly env GOBIN="$dir" CGO_ENABLED=0 GOFLAGS=-modcacherw go install "$grpcurl_module"
     printf '%s\n' "$grpcurl_module" >"$dir/.installed"
 }
 

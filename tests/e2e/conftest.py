@@ -2,13 +2,9 @@
 """Fixtures: servers that are started for one test and must end cleanly after it."""
 import os
 import shutil
-import sys
 
 import pytest
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors"))
-
-import weirserver  # noqa: E402  (needs the path above)
+import weirserver
 
 # The same server over the embedded store, which answers inline, and over one for tests, which
 # answers late, from another thread and in another order.
