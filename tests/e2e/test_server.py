@@ -62,6 +62,7 @@ def unix_path(tmp_path):
 def test_unix_path(launch, unix_path):
     server = launch(RULES, listen="unix:" + unix_path)
     assert stat.S_ISSOCK(os.stat(unix_path).st_mode)
+    assert stat.S_IMODE(os.stat(unix_path).st_mode) == 0o660
     same("OK: OK 4 of 5/HOUR", server.caller("unix:" + unix_path).call("d", [["k", "a"]]))
 
 
@@ -95,6 +96,9 @@ def test_live_unix_path_is_an_error(launch, rules, unix_path):
     (["--failure-mode", "local"], "--failure-mode"),
     (["--max-counters", "12x"], "--max-counters"),
     (["--workers"], "--workers"),
+    (["--slots", "0"], "--slots"),
+    (["--drain-timeout", "soon"], "--drain-timeout"),
+    (["--unix-socket-mode", "9"], "--unix-socket-mode"),
 ])
 def test_bad_option_is_named(rules, words, named):
     result = weir("--rules", rules, *words)
@@ -223,6 +227,32 @@ def test_request_size_cap(launch):
     same("OK: bare", caller.call("d", [["k", "a"], ["v", "x" * (four_mib - 100)]]))
     assert caller.call("d", [["k", "a"], ["v", "x" * four_mib]]) == {"error": "RESOURCE_EXHAUSTED"}
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
+
+
+def test_caps_on_descriptors_and_entries(launch):
+    caller = launch(RULES, "--max-descriptors", "3", "--max-entries", "2").caller()
+    key, two = [["k", "a"]], [["k", "a"], ["x", "y"]]
+    same("OK: OK 4 of 5/HOUR, OK 3 of 5/HOUR, bare", caller.call("d", key, key, two))
+    assert caller.call("d", key, key, key, key) == {"error": "RESOURCE_EXHAUSTED"}
+    assert caller.call("d", key, [*two, ["z", ""]]) == {"error": "RESOURCE_EXHAUSTED"}
+    same("OK: OK 2 of 5/HOUR", caller.call("d", key))
+
+
+def test_few_slots_serve_many_calls(launch):
+    caller = launch(RULES, "--slots", "2", "--workers", "1").caller()
+    futures = [caller.future("d", [["k", f"v{i}"]], timeout=60) for i in range(500)]
+    assert all(f.result() for f in futures)
+
+
+def test_connection_cap_lets_waiters_in(launch):
+    server = launch(RULES, "--max-connections", "2")
+    first, second = server.caller(), server.caller()
+    same("OK: OK 4 of 5/HOUR", first.call("d", [["k", "a"]]))
+    same("OK: OK 3 of 5/HOUR", second.call("d", [["k", "a"]]))
+    third = server.caller().future("d", [["k", "a"]], timeout=30)
+    same("OK: OK 5 of 5/HOUR", first.call("d", {"entries": [["k", "b"]], "hits": 0}))
+    second.close()
+    assert third.result()
 
 
 def test_bound_on_counters(launch):
