@@ -8,7 +8,7 @@ import fnmatch
 import os
 import re
 
-SKIPPED_FOLDERS = {".git", ".venv", "build", "__pycache__"}
+SKIPPED_FOLDERS = re.compile(r"build|__pycache__|\.(?!ci$).*")
 SOURCE_ENDINGS = (".c", ".h", ".py", ".sh", ".cmake", ".proto", "CMakeLists.txt")
 # The replayer and its scenarios are kept as they came.
 COPIED = ("tests/vectors/replay.py", "tests/vectors/oraclelib.py", "tests/vectors/FORMAT.md",
@@ -27,7 +27,7 @@ def files(root, *tops):
     found = []
     for top in tops or (".",):
         for base, folders, names in os.walk(os.path.join(root, top)):
-            folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS)
+            folders[:] = sorted(f for f in folders if not SKIPPED_FOLDERS.fullmatch(f))
             found += [os.path.relpath(os.path.join(base, n), root) for n in names]
     return sorted(found)
 
@@ -186,6 +186,28 @@ def check_header_form(root):
             faults.append(f"{path}: no include guard {guard}")
         if "Threads:" not in body:
             faults.append(f"{path}: no line 'Threads: …' says who may call it")
+    return looked, faults
+
+
+def load_tested_elsewhere(root):
+    """[pattern] of sources whose unit test is not a file of the same name."""
+    lines = text(root, "tests/arch/tested_elsewhere.txt").splitlines()
+    return [words[0] for words in (line.partition("#")[0].split() for line in lines) if words]
+
+
+def check_unit_tests(root):
+    """server/ROOM/…/FILE.c, and client/…/FILE.c, has FILE_test.c or FOLDER_FILE_test.c below tests/unit/ROOM."""
+    elsewhere = load_tested_elsewhere(root)
+    looked, faults = 0, []
+    for path in c_sources(root, "server", "client"):
+        if not path.endswith(".c") or is_any(path, elsewhere):
+            continue
+        looked += 1
+        parts = path[:-2].split("/")
+        room = "client" if parts[0] == "client" else parts[1] if len(parts) > 2 else "app"
+        there = {os.path.basename(p) for p in files(root, f"tests/unit/{room}")}
+        if not there & {f"{parts[-1]}_test.c", f"{'_'.join(parts[-2:])}_test.c"}:
+            faults.append(f"{path}: no {parts[-1]}_test.c below tests/unit/{room}")
     return looked, faults
 
 

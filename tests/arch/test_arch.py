@@ -14,6 +14,7 @@ LOOKS = [
     (checks.check_third_party_homes, "third-party and system includes"),
     (checks.check_cmake_edges, "rooms in CMake"),
     (checks.check_header_form, "headers of rooms"),
+    (checks.check_unit_tests, "sources for their unit tests"),
     (checks.check_licence_lines, "files for their licence line"),
     (checks.check_machine_paths, "files for machine paths"),
     (checks.check_sleeps, "test sources for sleeps"),

@@ -20,13 +20,17 @@ CLEAN = {
     "client/include/weir/client.h": f"/* {SPDX} */\n#include <stdint.h>\n",
     "client/codec.c": f'/* {SPDX} */\n#include "weir/client.h"\n\n#include <pb.h>\n',
     "tests/unit/store/store_test.c": f"/* {SPDX} */\n",
+    "tests/unit/service/decide_test.c": f"/* {SPDX} */\n",
+    "tests/unit/client/codec_test.c": f"/* {SPDX} */\n",
+    "tests/arch/tested_elsewhere.txt": "server/app.c  # e2e\n",
     "tests/arch/homes.txt": "pb.h client/codec.c\nyaml.h server/rules/config_yaml.c\n*.pb-c.h server/wire/*\nsystem: string.h stdint.h\n",
 }
 
 ALL = [
     checks.check_server_includes, checks.check_client_includes, checks.check_public_header,
     checks.check_third_party_homes, checks.check_cmake_edges, checks.check_header_form,
-    checks.check_licence_lines, checks.check_machine_paths, checks.check_sleeps, checks.check_unfinished,
+    checks.check_unit_tests, checks.check_licence_lines, checks.check_machine_paths, checks.check_sleeps,
+    checks.check_unfinished,
 ]
 
 # A check, the file that is changed, what is added to it, and a part of the complaint.
@@ -46,6 +50,7 @@ PLANTED = [
     (checks.check_cmake_edges, "server/rooms.txt", "wire: base\n", "no wr_room(wire"),
     (checks.check_header_form, "server/store/odd.h", f"/* {SPDX} */\n/* Threads: any */\n", "no include guard"),
     (checks.check_header_form, "server/store/odd.h", f"/* {SPDX} */\n#ifndef WR_STORE_ODD_H\n", "no line 'Threads:"),
+    (checks.check_unit_tests, "server/store/odd.c", "", "no odd_test.c below tests/unit/store"),
     (checks.check_licence_lines, "server/store/odd.c", "int x;\n", "no SPDX line"),
     (checks.check_licence_lines, "dev", "#!/usr/bin/env bash\n", "no SPDX line"),
     (checks.check_machine_paths, "README.md", "see /" + "work/main\n", "a path outside a clone"),
@@ -74,7 +79,7 @@ def test_clean_tree_passes(check, tmp_path):
 
 @pytest.mark.parametrize("check", ALL, ids=lambda c: c.__name__)
 def test_empty_tree_is_seen_as_nothing(check, tmp_path):
-    plant(tmp_path, {"server/rooms.txt": "", "tests/arch/homes.txt": ""})
+    plant(tmp_path, {"server/rooms.txt": "", "tests/arch/homes.txt": "", "tests/arch/tested_elsewhere.txt": ""})
     looked, _ = check(str(tmp_path))
     assert looked == 0 or check is checks.check_machine_paths
 
