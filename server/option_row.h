@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of options and what can be done with one row of it. For options.c alone.
+ *
+ * Threads: immutable.
+ */
+#ifndef WR_OPTION_ROW_H
+#define WR_OPTION_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "options.h"
+
+enum wr_option_kind {
+    WR_OPTION_TEXT,     /* const char * */
+    WR_OPTION_LIST,     /* struct wr_option_list; a comma parts items in a variable */
+    WR_OPTION_BOOL,     /* bool */
+    WR_OPTION_NUMBER,   /* uint64_t, decimal, within min and max */
+    WR_OPTION_OCTAL,    /* uint64_t, octal, within min and max */
+    WR_OPTION_DURATION, /* int64_t microseconds, as 5s, 250ms, 1m30s */
+    WR_OPTION_CHOICE,   /* enum, one of the names in choices */
+    WR_OPTION_IGNORED,  /* a variable of the incumbent that has no effect here; taken as it is */
+};
+
+struct wr_option_choice {
+    const char *name;
+    unsigned value;
+};
+
+struct wr_option_row {
+    const char *flag;     /* without the dashes; NULL: none */
+    const char *variable; /* NULL: none */
+    enum wr_option_kind kind;
+    size_t offset; /* in struct wr_options */
+    const char *default_text;
+    uint64_t min, max;
+    const struct wr_option_choice *choices; /* ends with a NULL name */
+    const char *allowed;                    /* in messages; NULL: made from kind, min and max */
+    const char *help;
+};
+
+/* How many rows the table has. */
+#define WR_OPTION_ROWS 39
+
+extern const struct wr_option_row wr_option_rows[WR_OPTION_ROWS];
+
+/* Reads `text` into the row's field, or adds it to the row's list. False when it is not allowed. */
+bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, const char *text);
+
+/* The same for a variable that holds a list parted by commas. */
+bool wr_option_set_list(struct wr_options *options, const struct wr_option_row *row,
+                        const char *text);
+
+/* Empties the row's list. */
+void wr_option_clear_list(struct wr_options *options, const struct wr_option_row *row);
+
+/* What the row takes, for a message. */
+void wr_option_print_allowed(const struct wr_option_row *row, FILE *out);
+
+/* The value in force. */
+void wr_option_print_value(const struct wr_options *options, const struct wr_option_row *row,
+                           FILE *out);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option_row.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+_Static_assert(sizeof(enum wr_failure_mode) == sizeof(unsigned), "choices are written as unsigned");
+_Static_assert(sizeof(enum wr_log_level) == sizeof(unsigned), "choices are written as unsigned");
+_Static_assert(sizeof(enum wr_store_kind) == sizeof(unsigned), "choices are written as unsigned");
+
+static void *field_of(struct wr_options *options, const struct wr_option_row *row)
+{
+    return (char *) options + row->offset;
+}
+
+static const void *value_of(const struct wr_options *options, const struct wr_option_row *row)
+{
+    return (const char *) options + row->offset;
+}
+
+static bool parse_bool(const char *text, bool *out_value)
+{
+    static const char *const yes[] = {"1", "t", "T", "true", "True", "TRUE"};
+    static const char *const no[] = {"0", "f", "F", "false", "False", "FALSE"};
+
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+        if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
+            *out_value = strcmp(text, yes[i]) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_number(const char *text, int base, uint64_t min, uint64_t max,
+                         uint64_t *out_value)
+{
+    char *end = NULL;
+
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    errno = 0;
+
+    const unsigned long long value = strtoull(text, &end, base);
+
+    if (errno != 0 || *end != '\0' || value < min || value > max) {
+        return false;
+    }
+    *out_value = value;
+    return true;
+}
+
+/* The microseconds of the unit at `text`, and its length; 0 when there is none. */
+static int64_t duration_unit(const char *text, size_t *out_len)
+{
+    static const struct {
+        const char *name;
+        int64_t us;
+    } units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", 3600000000}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const size_t len = strlen(units[i].name);
+
+        if (strncmp(text, units[i].name, len) == 0) {
+            *out_len = len;
+            return units[i].us;
+        }
+    }
+    return 0;
+}
+
+/* A sum of whole numbers with units, as 1m30s; 0 needs none. */
+static bool parse_duration(const char *text, uint64_t max_us, int64_t *out_us)
+{
+    uint64_t sum_us = 0;
+
+    if (strcmp(text, "0") == 0) {
+        *out_us = 0;
+        return true;
+    }
+    if (*text == '\0') {
+        return false;
+    }
+    while (*text != '\0') {
+        char *end = NULL;
+        size_t unit_len = 0;
+
+        if (*text < '0' || *text > '9') {
+            return false;
+        }
+        errno = 0;
+
+        const unsigned long long number = strtoull(text, &end, 10);
+        const int64_t unit_us = duration_unit(end, &unit_len);
+
+        if (errno != 0 || unit_us == 0 || number > max_us / (uint64_t) unit_us ||
+            sum_us + number * (uint64_t) unit_us > max_us) {
+            return false;
+        }
+        sum_us += number * (uint64_t) unit_us;
+        text = end + unit_len;
+    }
+    *out_us = (int64_t) sum_us;
+    return true;
+}
+
+static bool parse_choice(const char *text, const struct wr_option_choice *choices,
+                         unsigned *out_value)
+{
+    for (const struct wr_option_choice *choice = choices; choice->name != NULL; choice++) {
+        if (strcasecmp(text, choice->name) == 0) {
+            *out_value = choice->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_item(struct wr_option_list *list, const char *text)
+{
+    if (list->n == WR_OPTION_LIST_MAX || *text == '\0') {
+        return false;
+    }
+    list->items[list->n++] = text;
+    return true;
+}
+
+bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, const char *text)
+{
+    void *const field = field_of(options, row);
+
+    switch (row->kind) {
+    case WR_OPTION_TEXT:
+        *(const char **) field = text;
+        return true;
+    case WR_OPTION_LIST:
+        return add_item(field, text);
+    case WR_OPTION_BOOL:
+        return parse_bool(text, field);
+    case WR_OPTION_NUMBER:
+        return parse_number(text, 10, row->min, row->max, field);
+    case WR_OPTION_OCTAL:
+        return parse_number(text, 8, row->min, row->max, field);
+    case WR_OPTION_DURATION:
+        return parse_duration(text, row->max, field);
+    case WR_OPTION_CHOICE:
+        return parse_choice(text, row->choices, field);
+    case WR_OPTION_IGNORED:
+    default:
+        return true;
+    }
+}
+
+void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
+{
+    if (row->allowed != NULL) {
+        fprintf(out, "%s", row->allowed);
+        return;
+    }
+    switch (row->kind) {
+    case WR_OPTION_BOOL:
+        fprintf(out, "true or false");
+        break;
+    case WR_OPTION_NUMBER:
+        fprintf(out, "a whole number from %" PRIu64 " to %" PRIu64, row->min, row->max);
+        break;
+    case WR_OPTION_OCTAL:
+        fprintf(out, "an octal number from %" PRIo64 " to %" PRIo64, row->min, row->max);
+        break;
+    case WR_OPTION_DURATION:
+        fprintf(out, "a duration as 500ms, 10s or 1m30s, at most %" PRIu64 "s", row->max / 1000000);
+        break;
+    case WR_OPTION_CHOICE:
+        for (const struct wr_option_choice *choice = row->choices; choice->name != NULL; choice++) {
+            fprintf(out, "%s%s", choice == row->choices ? "" : ", ", choice->name);
+        }
+        break;
+    case WR_OPTION_LIST:
+        fprintf(out, "a text that is not empty, at most %d times", WR_OPTION_LIST_MAX);
+        break;
+    case WR_OPTION_TEXT:
+    case WR_OPTION_IGNORED:
+    default:
+        fprintf(out, "any text");
+        break;
+    }
+}
+
+void wr_option_clear_list(struct wr_options *options, const struct wr_option_row *row)
+{
+    ((struct wr_option_list *) field_of(options, row))->n = 0;
+}
+
+/* A variable's list is parted in place in a copy that lives as long as the process. */
+bool wr_option_set_list(struct wr_options *options, const struct wr_option_row *row,
+                        const char *text)
+{
+    char *const copy = strdup(text);
+    char *rest = copy;
+
+    if (copy == NULL) {
+        return false;
+    }
+    while (rest != NULL) {
+        char *const comma = strchr(rest, ',');
+
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        if (!add_item(field_of(options, row), rest)) {
+            return false;
+        }
+        rest = comma != NULL ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+void wr_option_print_value(const struct wr_options *options, const struct wr_option_row *row,
+                           FILE *out)
+{
+    const void *const value = value_of(options, row);
+
+    switch (row->kind) {
+    case WR_OPTION_TEXT:
+        fprintf(out, "%s", *(const char *const *) value);
+        break;
+    case WR_OPTION_LIST:
+        for (size_t i = 0; i < ((const struct wr_option_list *) value)->n; i++) {
+            fprintf(out, "%s%s", i > 0 ? "," : "",
+                    ((const struct wr_option_list *) value)->items[i]);
+        }
+        break;
+    case WR_OPTION_BOOL:
+        fprintf(out, "%s", *(const bool *) value ? "true" : "false");
+        break;
+    case WR_OPTION_NUMBER:
+        fprintf(out, "%" PRIu64, *(const uint64_t *) value);
+        break;
+    case WR_OPTION_OCTAL:
+        fprintf(out, "0%" PRIo64, *(const uint64_t *) value);
+        break;
+    case WR_OPTION_DURATION:
+        fprintf(out, "%" PRId64 "us", *(const int64_t *) value);
+        break;
+    case WR_OPTION_CHOICE:
+        for (const struct wr_option_choice *choice = row->choices; choice->name != NULL; choice++) {
+            if (choice->value == *(const unsigned *) value) {
+                fprintf(out, "%s", choice->name);
+                break;
+            }
+        }
+        break;
+    case WR_OPTION_IGNORED:
+    default:
+        break;
+    }
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "option_row.h"
+
+static void refuse(const struct wr_option_row *row, const char *name, const char *dashes,
+                   const char *text, FILE *err)
+{
+    fprintf(err, "weir: %s%s: '%s' is not allowed here; allowed: ", dashes, name, text);
+    wr_option_print_allowed(row, err);
+    fprintf(err, "\n");
+}
+
+static void set_defaults(struct wr_options *options)
+{
+    *options = (struct wr_options){0};
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        if (wr_option_rows[i].kind != WR_OPTION_LIST &&
+            wr_option_rows[i].kind != WR_OPTION_IGNORED) {
+            WR_ASSERT(wr_option_set(options, &wr_option_rows[i], wr_option_rows[i].default_text));
+        }
+    }
+}
+
+/* A variable that is set and empty is taken as not set, except for texts, where it is a value. */
+static bool set_from_environment(struct wr_options *options, FILE *err)
+{
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        const struct wr_option_row *const row = &wr_option_rows[i];
+        const char *const text = row->variable != NULL ? getenv(row->variable) : NULL;
+
+        if (text == NULL || (*text == '\0' && row->kind != WR_OPTION_TEXT)) {
+            continue;
+        }
+        if (!(row->kind == WR_OPTION_LIST ? wr_option_set_list(options, row, text)
+                                          : wr_option_set(options, row, text))) {
+            refuse(row, row->variable, "", text, err);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A flag given for a list replaces what the environment said, as for all other kinds. */
+static bool set_from_flag(struct wr_options *options, const struct wr_option_row *row,
+                          bool *was_given, const char *text, FILE *err)
+{
+    if (row->kind == WR_OPTION_LIST && !*was_given) {
+        wr_option_clear_list(options, row);
+    }
+    *was_given = true;
+    if (!wr_option_set(options, row, text != NULL ? text : "true")) {
+        refuse(row, row->flag, "--", text, err);
+        return false;
+    }
+    return true;
+}
+
+enum { FLAG_HELP = WR_OPTION_ROWS, FLAG_VERSION, FLAG_LIST_OPTIONS, FLAG_LIST_METRICS, N_FLAGS };
+
+static void make_flags(struct option flags[N_FLAGS + 1], int *out_chosen)
+{
+    static const char *const others[] = {"help", "version", "list-options", "list-metrics"};
+    size_t n = 0;
+
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        if (wr_option_rows[i].flag != NULL) {
+            flags[n++] = (struct option){
+                .name = wr_option_rows[i].flag,
+                .has_arg = wr_option_rows[i].kind == WR_OPTION_BOOL ? optional_argument
+                                                                    : required_argument,
+                .flag = out_chosen,
+                .val = (int) i,
+            };
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        flags[n++] = (struct option){.name = others[i],
+                                     .has_arg = no_argument,
+                                     .flag = out_chosen,
+                                     .val = FLAG_HELP + (int) i};
+    }
+    flags[n] = (struct option){0};
+}
+
+static enum wr_command command_of(int flag)
+{
+    switch (flag) {
+    case FLAG_HELP:
+        return WR_COMMAND_HELP;
+    case FLAG_VERSION:
+        return WR_COMMAND_VERSION;
+    case FLAG_LIST_OPTIONS:
+        return WR_COMMAND_LIST_OPTIONS;
+    default:
+        return WR_COMMAND_LIST_METRICS;
+    }
+}
+
+static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_line *line)
+{
+    struct option flags[N_FLAGS + 1];
+    bool was_given[WR_OPTION_ROWS] = {0};
+    int chosen = 0;
+
+    make_flags(flags, &chosen);
+    optind = 0; /* begin anew, also in a second server of one process */
+    opterr = 0;
+    for (;;) {
+        const int at = optind == 0 ? 1 : optind;
+        const int got = getopt_long(argc, argv, ":", flags, NULL);
+
+        if (got == -1) {
+            break;
+        }
+        if (got == ':') {
+            fprintf(err, "weir: %s needs a value; see weir --help\n", argv[at]);
+            return false;
+        }
+        if (got != 0) {
+            fprintf(err, "weir: there is no option %s; see weir --help\n", argv[at]);
+            return false;
+        }
+        if (chosen >= FLAG_HELP) {
+            line->command = command_of(chosen);
+            continue;
+        }
+        if (!set_from_flag(&line->options, &wr_option_rows[chosen], &was_given[chosen], optarg,
+                           err)) {
+            return false;
+        }
+    }
+    line->operands = (const char *const *) argv + optind;
+    line->n_operands = (size_t) (argc - optind);
+    return true;
+}
+
+static bool take_command(struct wr_command_line *line, FILE *err)
+{
+    if (line->n_operands > 0 && strcmp(line->operands[0], "check") == 0) {
+        line->operands++;
+        line->n_operands--;
+        if (line->command == WR_COMMAND_SERVE) {
+            line->command = WR_COMMAND_CHECK;
+        }
+        return true;
+    }
+    if (line->n_operands > 0 && strcmp(line->operands[0], "serve") == 0) {
+        line->operands++;
+        line->n_operands--;
+    }
+    if (line->n_operands > 0 && line->command == WR_COMMAND_SERVE) {
+        fprintf(err,
+                "weir: there is no command '%s'; commands are serve (the default) and "
+                "check; see weir --help\n",
+                line->operands[0]);
+        return false;
+    }
+    return true;
+}
+
+bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_line *out_line)
+{
+    struct wr_command_line line = {.command = WR_COMMAND_SERVE};
+
+    set_defaults(&line.options);
+    if (!set_from_environment(&line.options, err) || !set_from_flags(argc, argv, err, &line) ||
+        !take_command(&line, err)) {
+        return false;
+    }
+    *out_line = line;
+    return true;
+}
+
+void wr_options_print_help(FILE *out)
+{
+    fprintf(out, "weir - decides rate limits for Envoy and other gRPC callers\n\n"
+                 "  weir [serve] [OPTIONS]        serve until SIGTERM\n"
+                 "  weir check FILES|DIRS         check rules; 0: all good, 1: errors\n\n"
+                 "Each option has a variable; a flag beats a variable beats the default.\n\n");
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        const struct wr_option_row *const row = &wr_option_rows[i];
+
+        if (row->kind == WR_OPTION_IGNORED) {
+            continue;
+        }
+        if (row->flag != NULL) {
+            fprintf(out, "  --%s, %s\n", row->flag, row->variable);
+        } else {
+            fprintf(out, "  %s\n", row->variable);
+        }
+        fprintf(out, "        %s", row->help);
+        if (*row->default_text != '\0') {
+            fprintf(out, " [%s]", row->default_text);
+        }
+        fprintf(out, "\n");
+    }
+    fprintf(out, "\n  --help, --version, --list-options, --list-metrics\n");
+}
+
+void wr_options_print_list(const struct wr_options *options, FILE *out)
+{
+    fprintf(out, "%-28s %-40s %-22s %s\n", "flag", "variable", "default", "in force");
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        const struct wr_option_row *const row = &wr_option_rows[i];
+
+        if (row->kind == WR_OPTION_IGNORED) {
+            fprintf(out, "%-28s %-40s %-22s %s\n", "-", row->variable, "-", "taken, no effect yet");
+            continue;
+        }
+        fprintf(out, "%s%-*s %-40s %-22s ", row->flag != NULL ? "--" : "",
+                row->flag != NULL ? 26 : 28, row->flag != NULL ? row->flag : "-", row->variable,
+                *row->default_text != '\0' ? row->default_text : "-");
+        wr_option_print_value(options, row, out);
+        fprintf(out, "\n");
+    }
+}

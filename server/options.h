@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The settings of weir: one table declares name, variable, flag, kind, default and help; values
+ * come, in rising precedence, from the defaults, the environment and the flags.
+ *
+ * Threads: read by main before any thread starts, then immutable.
+ */
+#ifndef WR_OPTIONS_H
+#define WR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "service/settings.h"
+
+#define WR_OPTION_LIST_MAX 64
+
+/* Where counters live. */
+enum wr_store_kind {
+    WR_STORE_LOCAL,
+};
+
+/* A repeatable text. */
+struct wr_option_list {
+    const char *items[WR_OPTION_LIST_MAX]; /* borrowed from argv or the environment */
+    size_t n;
+};
+
+struct wr_options {
+    struct wr_option_list rules;
+    const char *runtime_root, *runtime_subdirectory, *runtime_appdirectory;
+    bool merges_domains, is_strict;
+    uint64_t max_rules_file_bytes, max_rules_depth, max_rules_nodes;
+    struct wr_option_list grpc_listen;
+    const char *grpc_host;
+    uint64_t grpc_port, unix_socket_mode;
+    const char *port_file;
+    uint64_t workers; /* 0: as many as there are cores */
+    uint64_t slots, max_connections, max_streams;
+    uint64_t max_message_bytes, max_descriptors, max_entries;
+    enum wr_store_kind store;
+    uint64_t max_counters;
+    enum wr_failure_mode failure_mode;
+    bool has_shadow_mode, has_quota_mode, has_response_headers, has_dynamic_metadata;
+    const char *limit_header, *remaining_header, *reset_header;
+    int64_t drain_timeout_us;
+    enum wr_log_level log_level;
+};
+
+/* What the command line asks for. */
+enum wr_command {
+    WR_COMMAND_SERVE,
+    WR_COMMAND_CHECK, /* operands are files and directories */
+    WR_COMMAND_HELP,
+    WR_COMMAND_VERSION,
+    WR_COMMAND_LIST_OPTIONS,
+    WR_COMMAND_LIST_METRICS,
+};
+
+struct wr_command_line {
+    enum wr_command command;
+    struct wr_options options;
+    const char *const *operands;
+    size_t n_operands;
+};
+
+/* Reads defaults, environment and `argv`. False after a message to `err` that names what is wrong
+ * and what is allowed. */
+bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_line *out_line);
+
+void wr_options_print_help(FILE *out);
+
+/* Each option with its flag, variable, default and the value in force. */
+void wr_options_print_list(const struct wr_options *options, FILE *out);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules_source.h"
+
+#include <string.h>
+
+struct wr_load_options wr_load_options_of(const struct wr_options *options)
+{
+    return (struct wr_load_options){
+        .merges_domains = options->merges_domains,
+        .is_strict = options->is_strict,
+        .bounds =
+            {
+                .max_file_bytes = options->max_rules_file_bytes,
+                .max_depth = options->max_rules_depth,
+                .max_nodes = options->max_rules_nodes,
+            },
+    };
+}
+
+static bool join(char *path, size_t size, const char *part)
+{
+    const size_t len = strlen(path);
+
+    if (*part == '\0') {
+        return true;
+    }
+
+    const int added = snprintf(path + len, size - len, "/%s", part);
+
+    return added >= 0 && (size_t) added < size - len;
+}
+
+static bool use_runtime(struct wr_rules_source *source, const struct wr_options *options, FILE *err)
+{
+    const size_t size = sizeof source->runtime_path;
+    const int len = snprintf(source->runtime_path, size, "%s", options->runtime_root);
+
+    if (len < 0 || (size_t) len >= size ||
+        !join(source->runtime_path, size, options->runtime_subdirectory) ||
+        !join(source->runtime_path, size, options->runtime_appdirectory)) {
+        fprintf(err, "weir: RUNTIME_ROOT: the path is longer than %zu bytes\n", size);
+        return false;
+    }
+    source->runtime_item = source->runtime_path;
+    source->load.paths = &source->runtime_item;
+    source->load.n_paths = 1;
+    source->load.any_name = true;
+    source->load.is_recursive = true;
+    source->may_be_absent = true;
+    return true;
+}
+
+bool wr_rules_source_init(struct wr_rules_source *source, const struct wr_options *options,
+                          FILE *err)
+{
+    *source = (struct wr_rules_source){.load = wr_load_options_of(options)};
+    if (options->rules.n > 0) {
+        source->load.paths = options->rules.items;
+        source->load.n_paths = options->rules.n;
+        return true;
+    }
+    if (*options->runtime_root != '\0') {
+        return use_runtime(source, options, err);
+    }
+    fprintf(err, "weir: no rules: give --rules DIR|FILE, or set RUNTIME_ROOT as for "
+                 "envoyproxy/ratelimit\n");
+    return false;
+}
