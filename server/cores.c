@@ -41,7 +41,7 @@ static bool read_pair(const char *path, long long *out_first, long long *out_sec
 static void read_group(char *group, size_t size)
 {
     FILE *const file = fopen("/proc/self/cgroup", "re");
-    char line[1024];
+    char line[512];
 
     group[0] = '\0';
     if (file == NULL) {
