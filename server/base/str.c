@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 
+#include <stdint.h>
 #include <string.h>
 
 struct wr_str wr_str_of(const char *text)
@@ -83,17 +84,31 @@ static size_t utf8_sequence(const unsigned char *s, size_t left)
     return 0;
 }
 
+/* Where the ASCII at the start of `text` ends: eight bytes at a time, then one. */
+static size_t ascii_prefix(struct wr_str text)
+{
+    static const uint64_t high_bits = UINT64_C(0x8080808080808080);
+    size_t i = 0;
+
+    for (; text.len - i >= sizeof high_bits; i += sizeof high_bits) {
+        uint64_t bytes;
+
+        memcpy(&bytes, text.ptr + i, sizeof bytes);
+        if ((bytes & high_bits) != 0) {
+            break;
+        }
+    }
+    while (i < text.len && (unsigned char) text.ptr[i] < 0x80) {
+        i++;
+    }
+    return i;
+}
+
 bool wr_str_is_utf8(struct wr_str text)
 {
-    const unsigned char *s = (const unsigned char *) text.ptr;
-
-    for (size_t i = 0; i < text.len;) {
-        if (s[i] < 0x80) {
-            i++;
-            continue;
-        }
-
-        const size_t len = utf8_sequence(s + i, text.len - i);
+    for (size_t i = ascii_prefix(text); i < text.len;) {
+        const struct wr_str rest = {.ptr = text.ptr + i, .len = text.len - i};
+        const size_t len = utf8_sequence((const unsigned char *) rest.ptr, rest.len);
 
         if (len == 0) {
             return false;
