@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rpc/grpc/grpc_log.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <grpc/support/log.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "rpc/grpc/grpc_time.h"
+
+static struct wr_log_limit limit;
+
+static void write_line(gpr_log_func_args *args)
+{
+    const char *const slash = strrchr(args->file, '/');
+    uint64_t skipped = 0;
+
+    if (wr_log_limit_pass(&limit, wr_grpc_mono_us(), &skipped)) {
+        wr_log(args->severity == GPR_LOG_SEVERITY_ERROR ? WR_LOG_WARN : WR_LOG_DEBUG,
+               "gRPC C core noted something at %s:%d (%" PRIu64 " more left out)",
+               slash == NULL ? args->file : slash + 1, args->line, skipped);
+    }
+}
+
+void wr_grpc_log_install(void)
+{
+    gpr_set_log_function(write_line);
+}

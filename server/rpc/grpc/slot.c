@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rpc/grpc/slot.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <grpc/byte_buffer.h>
+#include <grpc/slice.h>
+#include <grpc/support/alloc.h>
+
+#include "base/assert.h"
+#include "rpc/grpc/grpc_time.h"
+#include "rpc/grpc/payload.h"
+#include "rpc/grpc/worker.h"
+
+/* A request with more headers than this gives their memory back. */
+#define KEPT_METADATA 64
+
+static struct wr_grpc_slot *slot_of(struct wr_call *call)
+{
+    return (struct wr_grpc_slot *) call;
+}
+
+static bool is_stream(const struct wr_grpc_slot *slot)
+{
+    return slot->lane->method->kind == WR_METHOD_STREAM;
+}
+
+static void start_batch(struct wr_grpc_slot *slot, const grpc_op *ops, size_t n,
+                        enum wr_grpc_event event)
+{
+    slot->n_batches++;
+    WR_ASSERT(grpc_call_start_batch(slot->call, ops, n, &slot->tags[event], NULL) == GRPC_CALL_OK);
+}
+
+static grpc_op close_op(struct wr_grpc_slot *slot)
+{
+    return (grpc_op){.op = GRPC_OP_RECV_CLOSE_ON_SERVER,
+                     .data.recv_close_on_server.cancelled = &slot->core_cancelled};
+}
+
+static void watch_close(struct wr_grpc_slot *slot)
+{
+    const grpc_op op = close_op(slot);
+
+    slot->is_close_apart = true;
+    start_batch(slot, &op, 1, WR_GRPC_CLOSED);
+}
+
+/* Adds the initial metadata to a batch unless they are out already. */
+static size_t add_begin(struct wr_grpc_slot *slot, grpc_op *ops)
+{
+    if (slot->is_begun) {
+        return 0;
+    }
+    slot->is_begun = true;
+    ops[0] = (grpc_op){.op = GRPC_OP_SEND_INITIAL_METADATA};
+    return 1;
+}
+
+static grpc_op message_op(struct wr_grpc_slot *slot)
+{
+    return (grpc_op){.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = slot->out};
+}
+
+/* The last batch: the reply that is in `out` if any, the status, and the close unless a batch of
+ * its own waits for that. */
+static void send_end(struct wr_grpc_slot *slot)
+{
+    grpc_op ops[4] = {0};
+    size_t n = add_begin(slot, ops);
+
+    if (slot->out != NULL) {
+        ops[n++] = message_op(slot);
+    }
+    ops[n++] = (grpc_op){.op = GRPC_OP_SEND_STATUS_FROM_SERVER,
+                         .data.send_status_from_server = {
+                             .trailing_metadata_count = slot->n_status_details,
+                             .trailing_metadata = &slot->status_details,
+                             .status = slot->status,
+                             .status_details = &slot->status_text,
+                         }};
+    if (!slot->is_close_apart) {
+        ops[n++] = close_op(slot);
+    }
+    start_batch(slot, ops, n, WR_GRPC_ENDED);
+}
+
+static void read_message(struct wr_grpc_slot *slot)
+{
+    const grpc_op op = {.op = GRPC_OP_RECV_MESSAGE,
+                        .data.recv_message.recv_message = &slot->request};
+
+    slot->is_reading = true;
+    start_batch(slot, &op, 1, WR_GRPC_MESSAGE);
+}
+
+/* Starts what a stream can do next: send a message, then the status, or read. It reads only when
+ * all is sent, so that a caller who does not listen cannot ask on and on. */
+static void pump(struct wr_grpc_slot *slot)
+{
+    if (slot->is_sending) {
+        return;
+    }
+    slot->out = wr_grpc_outbox_get(&slot->outbox);
+    if (slot->out != NULL) {
+        grpc_op ops[2] = {0};
+        size_t n = add_begin(slot, ops);
+
+        ops[n++] = message_op(slot);
+        slot->is_sending = true;
+        start_batch(slot, ops, n, WR_GRPC_SENT);
+    } else if (slot->state == WR_GRPC_ENDING) {
+        slot->is_sending = true;
+        send_end(slot);
+    } else if (!slot->is_reading && !slot->is_half_closed) {
+        read_message(slot);
+    }
+}
+
+static void reply(struct wr_call *call, struct wr_str message)
+{
+    struct wr_grpc_slot *const slot = slot_of(call);
+
+    if (slot->state == WR_GRPC_OVER) {
+        return;
+    }
+    WR_ASSERT(slot->state == WR_GRPC_OPEN && !is_stream(slot));
+    slot->state = WR_GRPC_ENDING;
+    slot->out = wr_grpc_payload_new(message);
+    send_end(slot);
+}
+
+static void set_status(struct wr_grpc_slot *slot, enum wr_status status, struct wr_str message,
+                       struct wr_str details)
+{
+    slot->status = (grpc_status_code) status;
+    slot->status_text = grpc_slice_from_copied_buffer(message.ptr, message.len);
+    if (details.len > 0) {
+        slot->status_details.key = grpc_slice_from_static_string("grpc-status-details-bin");
+        slot->status_details.value = grpc_slice_from_copied_buffer(details.ptr, details.len);
+        slot->n_status_details = 1;
+    }
+}
+
+static void finish(struct wr_call *call, enum wr_status status, struct wr_str message,
+                   struct wr_str details)
+{
+    struct wr_grpc_slot *const slot = slot_of(call);
+
+    if (slot->state != WR_GRPC_OPEN) {
+        return;
+    }
+    slot->state = WR_GRPC_ENDING;
+    set_status(slot, status, message, details);
+    if (is_stream(slot)) {
+        pump(slot);
+    } else {
+        send_end(slot);
+    }
+}
+
+static void send(struct wr_call *call, struct wr_str message)
+{
+    struct wr_grpc_slot *const slot = slot_of(call);
+
+    if (slot->state != WR_GRPC_OPEN) {
+        return;
+    }
+    WR_ASSERT(is_stream(slot));
+
+    grpc_byte_buffer *buffer = wr_grpc_payload_new(message);
+
+    if (wr_grpc_outbox_put(&slot->outbox, &buffer)) {
+        pump(slot);
+    } else {
+        grpc_byte_buffer_destroy(buffer);
+        finish(call, WR_STATUS_RESOURCE_EXHAUSTED,
+               (struct wr_str) WR_STR("the caller does not read what it asked for"),
+               (struct wr_str){0});
+    }
+}
+
+static void await(struct wr_call *call)
+{
+    struct wr_grpc_slot *const slot = slot_of(call);
+
+    slot->n_awaits++;
+    if (slot->state == WR_GRPC_OPEN && !slot->is_close_apart) {
+        watch_close(slot);
+    }
+}
+
+/* An empty batch comes out of the queue that the call is bound to. */
+static void wake(struct wr_call *call)
+{
+    struct wr_grpc_slot *const slot = slot_of(call);
+
+    WR_ASSERT(grpc_call_start_batch(slot->call, NULL, 0, &slot->tags[WR_GRPC_WOKEN], NULL) ==
+              GRPC_CALL_OK);
+}
+
+static struct wr_str peer(struct wr_call *call)
+{
+    struct wr_grpc_slot *const slot = slot_of(call);
+    char *const text = grpc_call_get_peer(slot->call);
+    struct wr_str copy = {0};
+
+    if (!wr_arena_copy(call->arena, wr_str_of(text), &copy)) {
+        copy = (struct wr_str){0};
+    }
+    gpr_free(text);
+    return copy;
+}
+
+static const struct wr_call_ops ops_of_slot = {
+    .reply = reply,
+    .send = send,
+    .finish = finish,
+    .await = await,
+    .wake = wake,
+    .peer = peer,
+};
+
+void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane, size_t arena_size)
+{
+    *slot = (struct wr_grpc_slot){
+        .base = {.ops = &ops_of_slot,
+                 .arena = &slot->arena,
+                 .metrics = lane->worker->metrics,
+                 .worker = lane->worker->index},
+        .lane = lane,
+    };
+    wr_arena_init(&slot->arena, arena_size);
+    grpc_metadata_array_init(&slot->request_metadata);
+    grpc_call_details_init(&slot->details);
+    slot->status_text = grpc_empty_slice();
+    for (size_t i = 0; i < WR_GRPC_EVENTS; i++) {
+        slot->tags[i] = (struct wr_grpc_tag){.slot = slot, .event = (enum wr_grpc_event) i};
+    }
+}
+
+void wr_grpc_slot_fini(struct wr_grpc_slot *slot)
+{
+    wr_arena_fini(&slot->arena);
+    grpc_metadata_array_destroy(&slot->request_metadata);
+    grpc_call_details_destroy(&slot->details);
+}
+
+void wr_grpc_slot_post(struct wr_grpc_slot *slot)
+{
+    struct wr_grpc_lane *const lane = slot->lane;
+    grpc_completion_queue *const queue = lane->worker->queue;
+    void *const tag = &slot->tags[WR_GRPC_ARRIVED];
+    grpc_call_error error = GRPC_CALL_OK;
+
+    if (lane->registered == NULL) {
+        error = grpc_server_request_call(lane->worker->core, &slot->call, &slot->details,
+                                         &slot->request_metadata, queue, queue, tag);
+    } else {
+        error = grpc_server_request_registered_call(
+            lane->worker->core, lane->registered, &slot->call, &slot->core_deadline,
+            &slot->request_metadata, is_stream(slot) ? NULL : &slot->request, queue, queue, tag);
+    }
+    WR_ASSERT(error == GRPC_CALL_OK);
+}
+
+static void destroy_buffer(grpc_byte_buffer **buffer)
+{
+    if (*buffer != NULL) {
+        grpc_byte_buffer_destroy(*buffer);
+        *buffer = NULL;
+    }
+}
+
+/* Frees what the call held, and forgets it. */
+static void clear(struct wr_grpc_slot *slot)
+{
+    destroy_buffer(&slot->request);
+    destroy_buffer(&slot->out);
+    wr_grpc_outbox_clear(&slot->outbox);
+    grpc_slice_unref(slot->status_text);
+    slot->status_text = grpc_empty_slice();
+    slot->status = GRPC_STATUS_OK;
+    if (slot->n_status_details > 0) {
+        grpc_slice_unref(slot->status_details.value);
+        slot->n_status_details = 0;
+    }
+    slot->request_metadata.count = 0;
+    if (slot->request_metadata.capacity > KEPT_METADATA) {
+        grpc_metadata_array_destroy(&slot->request_metadata);
+        grpc_metadata_array_init(&slot->request_metadata);
+    }
+    if (slot->lane->registered == NULL) {
+        grpc_call_details_destroy(&slot->details);
+        grpc_call_details_init(&slot->details);
+    }
+    grpc_call_unref(slot->call);
+    slot->call = NULL;
+    slot->base.state = NULL;
+    slot->is_close_apart = slot->is_close_seen = slot->is_cancelled = slot->is_ended = false;
+    slot->had_message = slot->is_half_closed = slot->is_reading = slot->is_sending = false;
+    slot->is_begun = false;
+    wr_arena_reset(&slot->arena);
+}
+
+static void recycle(struct wr_grpc_slot *slot)
+{
+    struct wr_grpc_worker *const worker = slot->lane->worker;
+
+    clear(slot);
+    slot->state = WR_GRPC_POSTED;
+    wr_grpc_worker_count_arena(worker, slot);
+    wr_grpc_worker_count_use(worker, false);
+    wr_grpc_slot_post(slot);
+}
+
+static void deliver(struct wr_grpc_slot *slot)
+{
+    const struct wr_method *const method = slot->lane->method;
+
+    slot->had_message = true;
+    method->on_message(method->context, &slot->base, wr_grpc_payload_bytes(&slot->request));
+}
+
+/* A unary method answers or awaits before it returns, or its call would never end. */
+static void check_unary(const struct wr_grpc_slot *slot)
+{
+    WR_ASSERT(slot->state != WR_GRPC_OPEN || slot->n_awaits > 0 || is_stream(slot));
+}
+
+static void begin(struct wr_grpc_slot *slot)
+{
+    slot->state = WR_GRPC_OPEN;
+    slot->base.deadline_mono_us = wr_grpc_time_mono_us(
+        slot->lane->registered == NULL ? slot->details.deadline : slot->core_deadline);
+    wr_grpc_worker_count_use(slot->lane->worker, true);
+    if (is_stream(slot)) {
+        watch_close(slot);
+        read_message(slot);
+    } else {
+        deliver(slot);
+        check_unary(slot);
+    }
+}
+
+static void take_message(struct wr_grpc_slot *slot)
+{
+    slot->is_reading = false;
+    if (slot->state == WR_GRPC_OPEN) {
+        slot->is_half_closed = slot->request == NULL;
+        deliver(slot);
+    }
+    destroy_buffer(&slot->request);
+    if (slot->state == WR_GRPC_OPEN) {
+        pump(slot);
+    }
+}
+
+static void take_sent(struct wr_grpc_slot *slot)
+{
+    slot->is_sending = false;
+    destroy_buffer(&slot->out);
+    if (slot->state != WR_GRPC_OVER) {
+        pump(slot);
+    }
+}
+
+/* The close came with this batch, or comes in one of its own. */
+static void take_end(struct wr_grpc_slot *slot, bool is_ok)
+{
+    slot->is_ended = true;
+    if (!slot->is_close_apart) {
+        slot->is_close_seen = true;
+        slot->is_cancelled = slot->core_cancelled != 0 || !is_ok;
+    }
+}
+
+static void take_wake(struct wr_grpc_slot *slot)
+{
+    const struct wr_method *const method = slot->lane->method;
+
+    WR_ASSERT(slot->n_awaits > 0 && method->on_wake != NULL);
+    slot->n_awaits--;
+    method->on_wake(method->context, &slot->base);
+    check_unary(slot);
+}
+
+/* Runs on_close once the call is over: at once when the caller left, else after the answer. */
+static void settle(struct wr_grpc_slot *slot)
+{
+    const struct wr_method *const method = slot->lane->method;
+    const bool is_gone = slot->is_close_seen && (slot->is_cancelled || slot->is_ended);
+
+    if (is_gone && slot->state != WR_GRPC_OVER) {
+        slot->state = WR_GRPC_OVER;
+        if (slot->had_message && method->on_close != NULL) {
+            method->on_close(method->context, &slot->base, slot->is_cancelled);
+        }
+    }
+    if (slot->state == WR_GRPC_OVER && slot->n_batches == 0 && slot->n_awaits == 0) {
+        recycle(slot);
+    }
+}
+
+/*
+ *                   ┌──────── message, sent, woken ────────┐
+ *                   ▼                                      │
+ *   POSTED ─ arrived ─► OPEN ──────────────────────────────┤
+ *     ▲  │               │ reply, finish                   │ closed: cancelled
+ *     │  │ the server    ▼                                 ▼
+ *     │  │ stops       ENDING ─ ended, closed ──────────► OVER: on_close has run
+ *     │  ▼                                                 │
+ *     │ given up                                           │ no batch out, no await left
+ *     └────────────────────────────────────────────────────┘
+ *
+ * In OVER what still comes out is only counted, but for a wake, which its method learns of.
+ */
+void wr_grpc_slot_run(struct wr_grpc_slot *slot, enum wr_grpc_event event, bool is_ok)
+{
+    if (event != WR_GRPC_ARRIVED && event != WR_GRPC_WOKEN) {
+        slot->n_batches--;
+    }
+    switch (event) {
+    case WR_GRPC_ARRIVED:
+        if (!is_ok) {
+            wr_grpc_worker_give_up(slot->lane->worker);
+            return;
+        }
+        begin(slot);
+        break;
+    case WR_GRPC_MESSAGE:
+        take_message(slot);
+        break;
+    case WR_GRPC_SENT:
+        take_sent(slot);
+        break;
+    case WR_GRPC_ENDED:
+        take_end(slot, is_ok);
+        break;
+    case WR_GRPC_CLOSED:
+        slot->is_close_seen = true;
+        slot->is_cancelled = slot->core_cancelled != 0;
+        break;
+    case WR_GRPC_WOKEN:
+        take_wake(slot);
+        break;
+    case WR_GRPC_EVENTS:
+        break;
+    }
+    settle(slot);
+}

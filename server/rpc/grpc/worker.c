@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rpc/grpc/worker.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "rpc/grpc/unserved.h"
+
+static enum wr_err open_lane(struct wr_grpc_worker *worker, struct wr_grpc_lane *lane,
+                             size_t n_slots, size_t arena_size)
+{
+    lane->worker = worker;
+    lane->slots = calloc(n_slots, sizeof *lane->slots);
+    if (lane->slots == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    lane->n_slots = n_slots;
+    for (size_t i = 0; i < n_slots; i++) {
+        wr_grpc_slot_init(&lane->slots[i], lane, arena_size);
+    }
+    return WR_OK;
+}
+
+enum wr_err wr_grpc_worker_open(struct wr_grpc_worker *worker,
+                                const struct wr_grpc_options *options, void *const *registered)
+{
+    const struct wr_method_table *const table = &options->table;
+
+    worker->lanes = calloc(table->n_methods + 1, sizeof *worker->lanes);
+    worker->metrics = wr_metrics_block_new(options->metrics);
+    if (worker->lanes == NULL || worker->metrics == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i <= table->n_methods; i++) {
+        struct wr_grpc_lane *const lane = &worker->lanes[i];
+        const bool is_served = i < table->n_methods;
+
+        lane->method = is_served ? &table->methods[i] : &wr_grpc_unserved;
+        lane->registered = is_served ? registered[i] : NULL;
+        worker->n_lanes++;
+
+        const enum wr_err err =
+            open_lane(worker, lane, i == 0 ? options->slots_per_worker : options->rare_slots,
+                      options->arena_size);
+
+        if (err != WR_OK) {
+            return err;
+        }
+        worker->n_live += lane->n_slots;
+    }
+    return WR_OK;
+}
+
+void wr_grpc_worker_give_up(struct wr_grpc_worker *worker)
+{
+    WR_ASSERT(worker->n_live > 0);
+    worker->n_live--;
+    if (worker->n_live == 0) {
+        grpc_completion_queue_shutdown(worker->queue);
+    }
+}
+
+static void pass_notice_on(struct wr_grpc_worker *worker)
+{
+    const uint64_t one = 1;
+
+    WR_ASSERT(write(worker->stopped_fd, &one, sizeof one) == (ssize_t) sizeof one);
+    wr_grpc_worker_give_up(worker);
+}
+
+static void run(void *context)
+{
+    struct wr_grpc_worker *const worker = context;
+
+    for (;;) {
+        const grpc_event event =
+            grpc_completion_queue_next(worker->queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+
+        if (event.type == GRPC_QUEUE_SHUTDOWN) {
+            return;
+        }
+
+        const struct wr_grpc_tag *const tag = event.tag;
+
+        if (tag->slot == NULL) {
+            pass_notice_on(worker);
+        } else {
+            wr_grpc_slot_run(tag->slot, tag->event, event.success != 0);
+        }
+    }
+}
+
+void wr_grpc_worker_post(struct wr_grpc_worker *worker)
+{
+    for (size_t i = 0; i < worker->n_lanes; i++) {
+        for (size_t j = 0; j < worker->lanes[i].n_slots; j++) {
+            wr_grpc_slot_post(&worker->lanes[i].slots[j]);
+        }
+    }
+    worker->is_posted = true;
+}
+
+enum wr_err wr_grpc_worker_start(struct wr_grpc_worker *worker)
+{
+    char name[16];
+
+    (void) snprintf(name, sizeof name, "worker-%zu", worker->index);
+
+    const enum wr_err err = wr_thread_start(&worker->thread, name, run, worker);
+
+    worker->is_started = err == WR_OK;
+    return err;
+}
+
+void wr_grpc_worker_join(struct wr_grpc_worker *worker)
+{
+    if (worker->is_started) {
+        wr_thread_join(&worker->thread);
+    } else {
+        run(worker);
+    }
+}
+
+void wr_grpc_worker_close(struct wr_grpc_worker *worker)
+{
+    for (size_t i = 0; i < worker->n_lanes; i++) {
+        for (size_t j = 0; j < worker->lanes[i].n_slots; j++) {
+            wr_grpc_slot_fini(&worker->lanes[i].slots[j]);
+        }
+        free(worker->lanes[i].slots);
+    }
+    free(worker->lanes);
+    if (!worker->is_posted) {
+        grpc_completion_queue_shutdown(worker->queue);
+        run(worker);
+    }
+    grpc_completion_queue_destroy(worker->queue);
+}
+
+void wr_grpc_worker_count_use(struct wr_grpc_worker *worker, bool is_taken)
+{
+    const size_t before = atomic_load_explicit(&worker->n_in_use, memory_order_relaxed);
+
+    atomic_store_explicit(&worker->n_in_use, is_taken ? before + 1 : before - 1,
+                          memory_order_relaxed);
+}
+
+void wr_grpc_worker_count_arena(struct wr_grpc_worker *worker, struct wr_grpc_slot *slot)
+{
+    const size_t before = atomic_load_explicit(&worker->arena_bytes, memory_order_relaxed);
+
+    atomic_store_explicit(&worker->arena_bytes, before - slot->arena_bytes + slot->arena.total_size,
+                          memory_order_relaxed);
+    slot->arena_bytes = slot->arena.total_size;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker: a completion queue, the thread that empties it, and the slots whose calls it answers.
+ *
+ * Invariant: the queue is shut down when the server stops and no slot is in use any more, not
+ * before: a wake needs it.
+ * Threads: open, start, join and close by the owner; the rest on the worker's own thread.
+ */
+#ifndef WR_RPC_GRPC_WORKER_H
+#define WR_RPC_GRPC_WORKER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <grpc/grpc.h>
+
+#include "base/err.h"
+#include "base/thread.h"
+#include "metrics/metrics.h"
+#include "rpc/grpc/server.h"
+#include "rpc/grpc/slot.h"
+
+struct wr_grpc_worker {
+    grpc_server *core; /* borrowed */
+    grpc_completion_queue *queue;
+    struct wr_metrics_block *metrics; /* borrowed */
+    size_t index;
+    struct wr_grpc_lane *lanes; /* owned */
+    size_t n_lanes;
+    size_t n_live; /* slots not yet given up, plus one for the notice below */
+    bool is_posted;
+    bool is_started;
+    struct wr_thread thread;
+    struct wr_grpc_tag stopped; /* of the notice that the server has stopped; slot NULL */
+    int stopped_fd;             /* borrowed; an eventfd that the notice is passed on to, or -1 */
+    _Atomic size_t n_in_use;    /* written by the worker; relaxed */
+    _Atomic size_t arena_bytes; /* likewise */
+};
+
+/* Lanes for all rows of `options->table`, whose C core names are `registered`, and one for the
+ * methods that it lacks. On failure close is still to be called. */
+WR_MUST_USE enum wr_err wr_grpc_worker_open(struct wr_grpc_worker *worker,
+                                            const struct wr_grpc_options *options,
+                                            void *const *registered);
+
+/* Posts all slots. C core's server must have been started. */
+void wr_grpc_worker_post(struct wr_grpc_worker *worker);
+
+/* Starts the thread; after post. */
+WR_MUST_USE enum wr_err wr_grpc_worker_start(struct wr_grpc_worker *worker);
+
+/* Waits until the queue is empty for good; of a thread that did not start, empties it itself. */
+void wr_grpc_worker_join(struct wr_grpc_worker *worker);
+
+/* Of one that never posted, or was joined. */
+void wr_grpc_worker_close(struct wr_grpc_worker *worker);
+
+/* A slot (or the notice) will not be used again. */
+void wr_grpc_worker_give_up(struct wr_grpc_worker *worker);
+
+void wr_grpc_worker_count_use(struct wr_grpc_worker *worker, bool is_taken);
+
+/* Counts what the arena of `slot` holds now. */
+void wr_grpc_worker_count_arena(struct wr_grpc_worker *worker, struct wr_grpc_slot *slot);
+
+#endif
