@@ -16,6 +16,9 @@
  * first new counter is refused when some nine tenths of all are live, with larger ones later. */
 #define MIN_SHARE 4096
 
+/* A stripe that nobody takes from is swept too: every so many takes of a stripe tend another. */
+#define TAKES_PER_TENDING 16
+
 /* Takes whose hashes are made and whose stripes are fetched before the first is locked. */
 #define HASHED_AT_ONCE 16
 
@@ -58,6 +61,18 @@ static struct wr_stripe *stripe_of(struct local_store *store, const struct wr_ha
     return &store->stripes[hash->high & (store->n_stripes - 1)];
 }
 
+static void take_one(struct local_store *store, const struct wr_hash *hash, struct wr_take *take,
+                     const struct wr_batch *batch, struct wr_stripe_events *events)
+{
+    wr_stripe_take(stripe_of(store, hash), hash, take, batch->now.wall_us, events);
+    note_answer(take, batch->metrics);
+    if (events->turn % TAKES_PER_TENDING == 0) {
+        const uint64_t other = events->turn / TAKES_PER_TENDING % store->n_stripes;
+
+        wr_stripe_tend(&store->stripes[other], batch->now.wall_us, events);
+    }
+}
+
 static void take_some(struct local_store *store, struct wr_take *takes, size_t n,
                       const struct wr_batch *batch, struct wr_stripe_events *events)
 {
@@ -68,9 +83,7 @@ static void take_some(struct local_store *store, struct wr_take *takes, size_t n
         __builtin_prefetch(stripe_of(store, &hashes[i]), 1);
     }
     for (size_t i = 0; i < n; i++) {
-        wr_stripe_take(stripe_of(store, &hashes[i]), &hashes[i], &takes[i], batch->now.wall_us,
-                       events);
-        note_answer(&takes[i], batch->metrics);
+        take_one(store, &hashes[i], &takes[i], batch, events);
     }
 }
 

@@ -84,12 +84,11 @@ static void sweep_locked(struct wr_stripe *stripe, struct wr_slot_table *table, 
     }
 }
 
-static struct wr_slot_table *next_table_locked(struct wr_stripe *stripe) WR_REQUIRES(stripe->mutex)
+static void tend_next_locked(struct wr_stripe *stripe, int64_t now_us,
+                             struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
 {
-    struct wr_slot_table *const table = &stripe->tables[stripe->next_table];
-
-    stripe->next_table = (stripe->next_table + 1) & stripe->table_mask;
-    return table;
+    stripe->turn++;
+    sweep_locked(stripe, &stripe->tables[stripe->turn & stripe->table_mask], now_us, events);
 }
 
 /*
@@ -110,7 +109,8 @@ static bool make_room_locked(struct wr_stripe *stripe, int64_t now_us,
     int64_t earliest_us = INT64_MAX;
 
     for (uint32_t i = 0; i <= stripe->table_mask; i++) {
-        struct wr_slot_table *const table = next_table_locked(stripe);
+        struct wr_slot_table *const table =
+            &stripe->tables[(stripe->turn + i) & stripe->table_mask];
 
         sweep_locked(stripe, table, now_us, events);
         if (stripe->n_used < stripe->share) {
@@ -223,8 +223,17 @@ void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct
     } else {
         take_new_locked(stripe, table, hash, take, now_us, events);
     }
-    sweep_locked(stripe, next_table_locked(stripe), now_us, events);
+    tend_next_locked(stripe, now_us, events);
+    events->turn = stripe->turn;
     wr_mutex_unlock(&stripe->mutex);
+}
+
+void wr_stripe_tend(struct wr_stripe *stripe, int64_t wall_us, struct wr_stripe_events *events)
+{
+    if (wr_mutex_trylock(&stripe->mutex)) {
+        tend_next_locked(stripe, time_locked(stripe, wall_us), events);
+        wr_mutex_unlock(&stripe->mutex);
+    }
 }
 
 struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe)

@@ -27,8 +27,8 @@ struct wr_stripe {
     int64_t latest_us;                 /* wall clock; the latest time a take came with */
     uint64_t share;                    /* immutable; how many counters may be in use */
     uint64_t n_used;                   /* of the share */
+    uint64_t turn;                     /* counts takes and tendings; says which table is next */
     uint32_t table_mask;               /* immutable */
-    uint32_t next_table;               /* that a take looks after */
     int64_t full_until_us;             /* when full: nothing expires before */
 };
 
@@ -37,6 +37,7 @@ struct wr_stripe_events {
     uint32_t n_contended; /* locks that another thread held */
     uint32_t n_restarts;  /* counters begun anew because their window lay far ahead */
     uint32_t n_swept;     /* expired counters removed */
+    uint64_t turn;        /* of the stripe at the latest take */
 };
 
 struct wr_stripe_size {
@@ -52,6 +53,9 @@ void wr_stripe_fini(struct wr_stripe *stripe);
 /* Judges and charges `take`, whose key has `hash`, at `wall_us`; adds to `events`. */
 void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct wr_take *take,
                     int64_t wall_us, struct wr_stripe_events *events);
+
+/* Looks after the next table as a take does, unless another thread is at work in the stripe. */
+void wr_stripe_tend(struct wr_stripe *stripe, int64_t wall_us, struct wr_stripe_events *events);
 
 struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe);
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/taker.h"
+
+#include "base/assert.h"
+
+static void count_done(struct wr_batch *batch, void *context)
+{
+    (void) batch;
+    *(int *) context += 1;
+}
+
+void wr_taker_batch(struct wr_taker *taker, struct wr_take *takes, size_t n)
+{
+    int n_done = 0;
+    struct wr_batch batch = {
+        .takes = takes,
+        .n_takes = n,
+        .now = {.wall_us = taker->wall_us},
+        .deadline_mono_us = INT64_MAX,
+        .mode = WR_CHARGE_ALL,
+        .metrics = taker->metrics,
+        .done = count_done,
+        .context = &n_done,
+    };
+
+    wr_backend_take(taker->backend, &batch);
+    WR_ASSERT(n_done == 1);
+}
+
+static struct wr_take take_one(struct wr_taker *taker, struct wr_str key, uint64_t hits,
+                               bool is_refund)
+{
+    struct wr_take take = {
+        .key = key,
+        .limit = taker->limit,
+        .hits = hits,
+        .is_refund = is_refund,
+        .is_enforced = true,
+    };
+
+    wr_taker_batch(taker, &take, 1);
+    return take;
+}
+
+struct wr_take wr_taker_take(struct wr_taker *taker, struct wr_str key, uint64_t hits)
+{
+    return take_one(taker, key, hits, false);
+}
+
+struct wr_take wr_taker_refund(struct wr_taker *taker, struct wr_str key, uint64_t hits)
+{
+    return take_one(taker, key, hits, true);
+}
+
+struct wr_take wr_taker_take_number(struct wr_taker *taker, uint64_t number)
+{
+    const struct wr_str key = {.ptr = (const char *) &number, .len = sizeof number};
+
+    return take_one(taker, key, 1, false);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/slot_table.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define SPAN 20 /* 2^20 µs */
+
+/* calloc of the table as the linker wraps it: fails while `out_of_memory` says so. */
+static bool out_of_memory;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return out_of_memory ? NULL : __real_calloc(n, size);
+}
+
+/* Spreads numbers over the homes (the 64-bit finaliser of MurmurHash3). */
+static struct wr_hash hash_of(uint64_t number)
+{
+    uint64_t x = number + UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return (struct wr_hash){.low = x ^ x >> 33, .high = number};
+}
+
+static struct wr_slot slot_of(uint64_t number, int64_t expiry_us)
+{
+    return (struct wr_slot){
+        .hash = hash_of(number),
+        .expiry_us = (uint64_t) expiry_us & WR_SLOT_EXPIRY_MAX,
+        .span_log2 = SPAN,
+        .used = number + 1,
+    };
+}
+
+static void add(struct wr_slot_table *table, uint64_t number, int64_t expiry_us)
+{
+    const struct wr_slot slot = slot_of(number, expiry_us);
+
+    cr_assert(wr_slot_table_add(table, &slot), "counter %" PRIu64, number);
+}
+
+static bool has(const struct wr_slot_table *table, uint64_t number)
+{
+    const struct wr_hash hash = hash_of(number);
+    const struct wr_slot *const slot = wr_slot_table_find(table, &hash);
+
+    if (slot != NULL) {
+        cr_assert_eq(slot->used, number + 1, "counter %" PRIu64 " has another's state", number);
+    }
+    return slot != NULL;
+}
+
+Test(slot_table, holds_nothing_and_no_memory_at_first)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    cr_assert(!has(&table, 1));
+    cr_assert_null(table.slots);
+    cr_assert_eq(wr_slot_table_sweep(&table, 1000), 0u);
+    wr_slot_table_fini(&table);
+}
+
+Test(slot_table, finds_every_counter_at_every_size)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    for (uint64_t n = 0; n < 600; n++) {
+        cr_assert(!has(&table, n));
+        add(&table, n, 1000);
+        for (uint64_t k = 0; k <= n; k++) {
+            cr_assert(has(&table, k), "counter %" PRIu64 " of %" PRIu64, k, n + 1);
+        }
+        cr_assert_eq(table.n_used, n + 1);
+    }
+    wr_slot_table_fini(&table);
+}
+
+Test(slot_table, is_between_half_and_five_sixths_full_as_it_grows)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    for (uint32_t n = 1; n <= 1000; n++) {
+        add(&table, n, 1000);
+        cr_assert_leq(n * 5, table.capacity * 4, "%u counters in %u slots", n, table.capacity);
+        if (n >= 8) {
+            cr_assert_geq(n * 5, table.capacity * 3, "%u counters in %u slots", n, table.capacity);
+        }
+    }
+    wr_slot_table_fini(&table);
+}
+
+Test(slot_table, tells_counters_apart_that_share_half_of_the_hash)
+{
+    struct wr_slot_table table;
+    struct wr_slot a = {.hash = {7, 1}, .expiry_us = 9, .span_log2 = SPAN, .used = 1};
+    struct wr_slot b = {.hash = {7, 2}, .expiry_us = 9, .span_log2 = SPAN, .used = 2};
+
+    wr_slot_table_init(&table);
+    cr_assert(wr_slot_table_add(&table, &a) && wr_slot_table_add(&table, &b));
+    cr_assert_eq(wr_slot_table_find(&table, &a.hash)->used, 1u);
+    cr_assert_eq(wr_slot_table_find(&table, &b.hash)->used, 2u);
+    wr_slot_table_fini(&table);
+}
+
+Test(slot_table, sweep_takes_the_expired_and_leaves_the_live_whatever_their_mixture)
+{
+    for (uint64_t live_of_8 = 0; live_of_8 <= 8; live_of_8++) {
+        struct wr_slot_table table;
+        uint32_t n_live = 0;
+
+        wr_slot_table_init(&table);
+        for (uint64_t n = 0; n < 500; n++) {
+            const bool is_live = n * 5 % 8 < live_of_8;
+
+            n_live += is_live;
+            add(&table, n, is_live ? 1001 : 1000);
+        }
+        cr_assert_eq(table.earliest_us, live_of_8 == 8 ? 1001 : 1000);
+        cr_assert_eq(wr_slot_table_sweep(&table, 1000), 500 - n_live);
+        cr_assert_eq(table.n_used, n_live);
+        cr_assert_eq(table.earliest_us, n_live == 0 ? INT64_MAX : 1001);
+        for (uint64_t n = 0; n < 500; n++) {
+            cr_assert_eq(has(&table, n), n * 5 % 8 < live_of_8,
+                         "counter %" PRIu64 ", %" PRIu64 " of 8 live", n, live_of_8);
+        }
+        wr_slot_table_fini(&table);
+    }
+}
+
+Test(slot_table, gives_memory_back_when_swept)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    for (uint64_t n = 0; n < 500; n++) {
+        add(&table, n, n < 10 ? 2000 : 1000);
+    }
+    cr_assert_geq(table.capacity, 500u);
+    cr_assert_eq(wr_slot_table_sweep(&table, 1000), 490u);
+    cr_assert_leq(table.capacity, 25u);
+    cr_assert_eq(wr_slot_table_sweep(&table, 2000), 10u);
+    cr_assert_eq(table.capacity, 0u);
+    cr_assert_null(table.slots);
+}
+
+Test(slot_table, an_earlier_expiry_is_noted)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    add(&table, 1, 1000);
+    wr_slot_table_note_expiry(&table, 2000);
+    cr_assert_eq(table.earliest_us, 1000);
+    wr_slot_table_note_expiry(&table, 500);
+    cr_assert_eq(table.earliest_us, 500);
+    wr_slot_table_fini(&table);
+}
+
+/* A window of at most 2^20 µs that ends over twice that ahead began over a window ahead. */
+Test(slot_table, what_ends_far_ahead_of_the_clock_has_expired_too)
+{
+    const int64_t now_us = 5000, far_us = now_us + (INT64_C(2) << SPAN);
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    add(&table, 1, far_us);
+    add(&table, 2, far_us + 1);
+    cr_assert_eq(wr_slot_table_sweep(&table, now_us), 1u);
+    cr_assert(has(&table, 1));
+    cr_assert(!has(&table, 2));
+    wr_slot_table_fini(&table);
+}
+
+Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_there_is_some)
+{
+    struct wr_slot_table table;
+    uint64_t n = 0;
+
+    wr_slot_table_init(&table);
+    for (; n < 100; n++) {
+        add(&table, n, 1000);
+    }
+
+    const uint32_t capacity = table.capacity;
+
+    out_of_memory = true;
+    for (; n < capacity - 1; n++) {
+        add(&table, n, 1000);
+    }
+
+    const struct wr_slot more = slot_of(n, 1000);
+
+    cr_assert(!wr_slot_table_add(&table, &more));
+    cr_assert(!has(&table, n), "a search ends although the table is as full as can be");
+    cr_assert_eq(table.n_used, n);
+    out_of_memory = false;
+    add(&table, n, 1000);
+    for (uint64_t k = 0; k <= n; k++) {
+        cr_assert(has(&table, k));
+    }
+    wr_slot_table_fini(&table);
+}
+
+Test(slot_table, without_memory_a_sweep_still_removes)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table);
+    for (uint64_t n = 0; n < 100; n++) {
+        add(&table, n, n == 0 ? 2000 : 1000);
+    }
+    out_of_memory = true;
+    cr_assert_eq(wr_slot_table_sweep(&table, 1000), 99u);
+    out_of_memory = false;
+    cr_assert(has(&table, 0));
+    cr_assert(!has(&table, 1));
+    wr_slot_table_fini(&table);
+}
+
+/* The same counters come, expire and go in any order; a plain array says what must be there. */
+Test(slot_table, agrees_with_a_model_over_a_long_life)
+{
+    enum { N = 300 };
+    int64_t expiry_us[N] = {0};
+    struct wr_slot_table table;
+    uint64_t random = 88172645463325252u;
+    size_t n_swept = 0;
+
+    wr_slot_table_init(&table);
+    for (int64_t now_us = 1; now_us < 20000; now_us++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+
+        const uint64_t number = random % N;
+
+        if (!has(&table, number)) {
+            expiry_us[number] = now_us + 1 + (int64_t) (random >> 32) % 400;
+            add(&table, number, expiry_us[number]);
+        }
+        if (now_us % 50 != 0) {
+            continue;
+        }
+        n_swept += wr_slot_table_sweep(&table, now_us);
+        for (uint64_t k = 0; k < N; k++) {
+            cr_assert_eq(has(&table, k), expiry_us[k] > now_us,
+                         "counter %" PRIu64 " at %" PRId64 " us", k, now_us);
+        }
+    }
+    cr_assert_gt(n_swept, 10000u);
+    wr_slot_table_fini(&table);
+}
