@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* accept4 */
+#include "rpc/acceptor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "rpc/connections.h"
+#include "rpc/listen.h"
+
+/* How long a pause lasts before the next try. */
+#define PAUSE_MS 50
+/* Descriptors left for everything but connections when the cap follows from the limit on them. */
+#define RESERVED_FDS 64
+/* Accepted from one socket before the others get their turn. */
+#define ACCEPTS_A_TURN 64
+
+struct wr_acceptor {
+    struct wr_acceptor_options options;
+    struct wr_metrics_block *metrics; /* borrowed */
+    struct wr_connections connections;
+    struct pollfd *polled; /* owned; the listening sockets, then stop_fd */
+    size_t n_sockets;
+    int stop_fd; /* owned; an eventfd */
+    bool is_paused;
+    bool is_at_cap; /* and counted as such */
+    bool is_started;
+    struct wr_log_limit cap_limit, pause_limit;
+    struct wr_thread thread;
+};
+
+static size_t room_for_connections(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
+        return SIZE_MAX;
+    }
+    return files.rlim_cur > 2 * RESERVED_FDS ? (size_t) files.rlim_cur - RESERVED_FDS
+                                             : RESERVED_FDS;
+}
+
+static enum wr_err open_acceptor(struct wr_acceptor *acceptor)
+{
+    const struct wr_acceptor_options *const options = &acceptor->options;
+
+    acceptor->n_sockets = wr_listen_count(options->listen);
+    acceptor->polled = calloc(acceptor->n_sockets + 1, sizeof *acceptor->polled);
+    acceptor->metrics = wr_metrics_block_new(options->metrics);
+    if (acceptor->polled == NULL || acceptor->metrics == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    acceptor->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (acceptor->stop_fd < 0) {
+        return WR_ERR_SYSTEM;
+    }
+    for (size_t i = 0; i < acceptor->n_sockets; i++) {
+        acceptor->polled[i] =
+            (struct pollfd){.fd = wr_listen_fd(options->listen, i), .events = POLLIN};
+    }
+    acceptor->polled[acceptor->n_sockets] =
+        (struct pollfd){.fd = acceptor->stop_fd, .events = POLLIN};
+    return WR_OK;
+}
+
+enum wr_err wr_acceptor_new(const struct wr_acceptor_options *options,
+                            struct wr_acceptor **out_acceptor)
+{
+    struct wr_acceptor *const acceptor = calloc(1, sizeof *acceptor);
+
+    if (acceptor == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    acceptor->options = *options;
+    acceptor->stop_fd = -1;
+    wr_connections_init(&acceptor->connections, options->max_connections == 0
+                                                    ? room_for_connections()
+                                                    : options->max_connections);
+
+    const enum wr_err err = open_acceptor(acceptor);
+
+    if (err != WR_OK) {
+        wr_acceptor_destroy(acceptor);
+        return err;
+    }
+    *out_acceptor = acceptor;
+    return WR_OK;
+}
+
+static int64_t mono_us(void)
+{
+    struct timespec now = {0};
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Pauses for what others hold: descriptors, memory. */
+static void pause_for(struct wr_acceptor *acceptor, int error)
+{
+    uint64_t skipped = 0;
+
+    acceptor->is_paused = true;
+    wr_metrics_add(acceptor->metrics, WR_METRIC_ACCEPT_PAUSES, 1);
+    if (wr_log_limit_pass(&acceptor->pause_limit, mono_us(), &skipped)) {
+        wr_log(
+            WR_LOG_WARN,
+            "connections wait: %s; raise the limit on open files (ulimit -n) or lower the cap on "
+            "connections (%" PRIu64 " more such pauses)",
+            strerror(error), skipped);
+    }
+}
+
+/* Counts the moment the cap is reached, not each look at it. */
+static void note_cap(struct wr_acceptor *acceptor)
+{
+    uint64_t skipped = 0;
+
+    acceptor->is_paused = true;
+    if (acceptor->is_at_cap) {
+        return;
+    }
+    acceptor->is_at_cap = true;
+    wr_metrics_add(acceptor->metrics, WR_METRIC_CONNECTIONS_REFUSED, 1);
+    if (wr_log_limit_pass(&acceptor->cap_limit, mono_us(), &skipped)) {
+        wr_log(WR_LOG_WARN,
+               "connections wait: %zu are open, which is the cap (reached %" PRIu64
+               " more times since the last such line)",
+               acceptor->connections.max, skipped);
+    }
+}
+
+static void hand_over(struct wr_acceptor *acceptor, int fd)
+{
+    const int on = 1;
+
+    if (!wr_connections_add(&acceptor->connections, fd)) {
+        (void) close(fd);
+        pause_for(acceptor, ENOMEM);
+        return;
+    }
+    (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fails on a Unix socket */
+    wr_metrics_add(acceptor->metrics, WR_METRIC_CONNECTIONS, 1);
+    acceptor->options.adopt(acceptor->options.context, fd);
+}
+
+/* True when room is left, maybe after those that are gone were forgotten. */
+static bool has_room(struct wr_acceptor *acceptor)
+{
+    if (wr_connections_is_full(&acceptor->connections)) {
+        wr_connections_sweep(&acceptor->connections);
+    }
+    return !wr_connections_is_full(&acceptor->connections);
+}
+
+/* One connection; false when there is none or none can be taken now. */
+static bool accept_one(struct wr_acceptor *acceptor, int socket_fd)
+{
+    if (!has_room(acceptor)) {
+        note_cap(acceptor);
+        return false;
+    }
+
+    const int fd = accept4(socket_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd >= 0) {
+        acceptor->is_at_cap = false;
+        hand_over(acceptor, fd);
+        return !acceptor->is_paused;
+    }
+    switch (errno) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+        pause_for(acceptor, errno);
+        return false;
+    case EAGAIN:
+        return false;
+    default: /* the caller left, or its network failed: the next may be fine */
+        return true;
+    }
+}
+
+static void accept_some(struct wr_acceptor *acceptor)
+{
+    for (size_t i = 0; i < acceptor->n_sockets; i++) {
+        if (acceptor->polled[i].revents == 0) {
+            continue;
+        }
+        for (int n = 0; n < ACCEPTS_A_TURN; n++) {
+            if (!accept_one(acceptor, acceptor->polled[i].fd)) {
+                break;
+            }
+        }
+    }
+}
+
+static void run(void *context)
+{
+    struct wr_acceptor *const acceptor = context;
+    struct pollfd *const stop = &acceptor->polled[acceptor->n_sockets];
+
+    for (;;) {
+        /* A paused acceptor looks at nothing but the stop, and tries all sockets after a while. */
+        const int n = acceptor->is_paused ? poll(stop, 1, PAUSE_MS)
+                                          : poll(acceptor->polled, acceptor->n_sockets + 1, -1);
+
+        if (n < 0) {
+            WR_ASSERT(errno == EINTR || errno == ENOMEM);
+            continue;
+        }
+        if (n > 0 && stop->revents != 0) {
+            return;
+        }
+        if (acceptor->is_paused) {
+            acceptor->is_paused = false;
+            continue;
+        }
+        accept_some(acceptor);
+    }
+}
+
+enum wr_err wr_acceptor_start(struct wr_acceptor *acceptor)
+{
+    const enum wr_err err = wr_thread_start(&acceptor->thread, "acceptor", run, acceptor);
+
+    acceptor->is_started = err == WR_OK;
+    return err;
+}
+
+void wr_acceptor_stop(struct wr_acceptor *acceptor)
+{
+    const uint64_t one = 1;
+
+    if (!acceptor->is_started) {
+        return;
+    }
+    WR_ASSERT(write(acceptor->stop_fd, &one, sizeof one) == (ssize_t) sizeof one);
+    wr_thread_join(&acceptor->thread);
+    acceptor->is_started = false;
+}
+
+void wr_acceptor_destroy(struct wr_acceptor *acceptor)
+{
+    if (acceptor == NULL) {
+        return;
+    }
+    wr_acceptor_stop(acceptor);
+    if (acceptor->stop_fd >= 0) {
+        (void) close(acceptor->stop_fd);
+    }
+    wr_connections_fini(&acceptor->connections);
+    free(acceptor->polled);
+    free(acceptor);
+}

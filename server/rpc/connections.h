@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The connections that were handed to a transport, counted although the transport closes them
+ * without a word: a socket is remembered by descriptor and inode, and one whose descriptor is
+ * closed, or is another file by now, is gone.
+ *
+ * Invariant: never fewer than are open, never more than the bound.
+ * Threads: owner thread only.
+ */
+#ifndef WR_RPC_CONNECTIONS_H
+#define WR_RPC_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct wr_connection;
+
+struct wr_connections {
+    struct wr_connection *items; /* owned */
+    size_t n, capacity, max;
+};
+
+void wr_connections_init(struct wr_connections *connections, size_t max);
+
+void wr_connections_fini(struct wr_connections *connections);
+
+bool wr_connections_is_full(const struct wr_connections *connections);
+
+/* Remembers `fd`, an open socket. False when full or memory is out. */
+bool wr_connections_add(struct wr_connections *connections, int fd);
+
+/* Forgets those that are gone; looks at each once. */
+void wr_connections_sweep(struct wr_connections *connections);
+
+#endif
