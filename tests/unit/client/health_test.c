@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Without a server; the answers of one are in tests/e2e/test_client.py. */
+#include "client/health.h"
+
+#include <criterion/criterion.h>
+
+static void count_change(void *arg, enum weir_health health)
+{
+    (void) health;
+    ++*(int *) arg;
+}
+
+static struct weir_stub *stub_to_nobody(void)
+{
+    struct weir_stub *stub = NULL;
+
+    cr_assert_eq(weir_stub_new("unix:/nonexistent/weir.sock", &stub, NULL), WEIR_OK);
+    return stub;
+}
+
+Test(health, of_nobody_is_no_answer)
+{
+    struct weir_stub *stub = stub_to_nobody();
+    enum weir_health health = WEIR_HEALTH_NOT_SERVING;
+    struct weir_error error;
+
+    cr_assert_eq(weir_health_check(stub, weir_str("ratelimit"), 10000, &health, &error),
+                 WEIR_ERR_UNAVAILABLE);
+    cr_assert_eq(health, WEIR_HEALTH_NOT_SERVING, "an output that must stay untouched");
+    weir_stub_destroy(stub);
+}
+
+Test(health, of_nobody_cannot_be_watched)
+{
+    struct weir_stub *stub = stub_to_nobody();
+    struct weir_error error;
+    int changes = 0;
+
+    cr_assert_eq(weir_health_watch(stub, weir_str(""), count_change, &changes, &error),
+                 WEIR_ERR_UNAVAILABLE);
+    cr_assert_eq(changes, 0);
+    weir_stub_destroy(stub);
+}
