@@ -45,6 +45,8 @@ struct wr_draft_rule {
     struct wr_value metadata;       /* a map */
     struct wr_draft_rule *children; /* in order of declaration */
     size_t n_children;
+    bool
+        is_broken; /* its source found an error in it: only its pair and its children are checked */
 };
 
 /* What one file, or one resource, says about one domain. */
@@ -54,15 +56,19 @@ struct wr_draft {
     struct wr_str domain;
     struct wr_draft_rule *rules;
     size_t n_rules;
-    bool is_refused; /* set when it has an error: it takes no part in a snapshot */
+    bool is_refused;  /* set when it has an error: it takes no part in a snapshot */
+    bool is_broken;   /* its source could not make it out: nothing in it is checked */
+    bool has_warning; /* a note that is no error was made on it */
 };
 
 /*
- * Checks each of `n` drafts that is not yet refused for itself and against those before it: empty
- * keys, duplicates, units, replaces, share_threshold, one domain in two sources. What it finds goes
- * to `diag`, all of it; a draft with an error becomes refused, the others are not touched by it.
+ * Checks each of `n` drafts, refused ones too, for itself and against those before it: empty keys,
+ * duplicates, units, replaces, share_threshold, one domain in two sources. What it finds goes to
+ * `diag`, all of it; a draft with an error becomes refused, the others are not touched by it.
  *
- * With `merges_domains` a later draft of a known domain adds its rules to that domain.
+ * With `merges_domains` a later draft of a known domain adds its rules to that domain; else it is
+ * refused. Either way it is the later one of two that is refused, even when the earlier one is
+ * refused for something else.
  */
 void wr_drafts_check(struct wr_draft *drafts, size_t n, bool merges_domains, struct wr_diag *diag);
 

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_grammar.h"
+
+#include "rules/config_fields.h"
+#include "rules/config_metadata.h"
+#include "rules/config_pairs.h"
+#include "rules/config_text.h"
+
+/* The text under `key`, without a note when there is none: for the path in messages. */
+static struct wr_str peek_text(const struct wr_config_node *map, struct wr_str key)
+{
+    struct wr_str text = {0};
+
+    for (const struct wr_config_item *item = map->first; item != NULL; item = item->next) {
+        if (item->key->kind == WR_CONFIG_SCALAR && wr_str_equal(item->key->text, key) &&
+            item->value->kind == WR_CONFIG_SCALAR && !wr_config_is_null(item->value)) {
+            text = item->value->text;
+        }
+    }
+    return text;
+}
+
+/* True when `list` is a list, of which every element is a map; null is an empty list. */
+static bool is_list_of_maps(struct wr_config_reader *reader, const struct wr_config_node *list,
+                            enum wr_config_key key, const struct wr_rule_path *path)
+{
+    bool is_good = true;
+
+    if (list->kind != WR_CONFIG_LIST) {
+        if (wr_config_is_null(list)) {
+            return true;
+        }
+        wr_config_error(reader, list, path, "each element begins with `- `",
+                        "`%s` must be a list, not %s", wr_config_key_name(key),
+                        wr_config_kind_name(list->kind));
+        return false;
+    }
+    for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
+        if (item->value->kind != WR_CONFIG_MAP) {
+            wr_config_error(reader, item->value, path, NULL,
+                            "each element of `%s` must be a map, not %s", wr_config_key_name(key),
+                            wr_config_is_null(item->value)
+                                ? "nothing"
+                                : wr_config_kind_name(item->value->kind));
+            is_good = false;
+        }
+    }
+    return is_good;
+}
+
+static void read_replace(struct wr_config_reader *reader, const struct wr_config_node *map,
+                         const struct wr_rule_path *path, struct wr_draft_replace *replace)
+{
+    const struct wr_config_fields fields = wr_config_fields_of(reader, map, WR_LEVEL_REPLACE, path);
+
+    replace->place = wr_config_place(reader, map);
+    for (size_t i = 0; i < fields.n; i++) {
+        (void) wr_config_text(reader, fields.all[i].value, WR_KEY_NAME, path, &replace->name);
+    }
+}
+
+static void read_replaces(struct wr_config_reader *reader, const struct wr_config_node *list,
+                          const struct wr_rule_path *path, struct wr_draft_limit *limit)
+{
+    if (!is_list_of_maps(reader, list, WR_KEY_REPLACES, path)) {
+        return;
+    }
+
+    struct wr_draft_replace *const replaces =
+        wr_arena_calloc(reader->arena, list->n_items, sizeof *replaces);
+    size_t n = 0;
+
+    if (replaces == NULL) {
+        wr_config_no_memory(reader);
+        return;
+    }
+    for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
+        read_replace(reader, item->value, path, &replaces[n++]);
+    }
+    limit->replaces = replaces;
+    limit->n_replaces = n;
+}
+
+static void read_limit_field(struct wr_config_reader *reader, const struct wr_config_field *field,
+                             const struct wr_rule_path *path, struct wr_draft_limit *limit)
+{
+    const struct wr_config_node *const value = field->value;
+
+    switch ((int) field->key) {
+    case WR_KEY_REQUESTS_PER_UNIT:
+        (void) wr_config_number(reader, value, field->key, path, &limit->requests_per_unit);
+        break;
+    case WR_KEY_UNIT:
+        limit->unit_place = wr_config_place(reader, value);
+        (void) wr_config_text(reader, value, field->key, path, &limit->unit);
+        break;
+    case WR_KEY_UNLIMITED:
+        (void) wr_config_switch(reader, value, field->key, path, &limit->is_unlimited);
+        break;
+    case WR_KEY_NAME:
+        (void) wr_config_text(reader, value, field->key, path, &limit->name);
+        break;
+    case WR_KEY_REPLACES:
+        read_replaces(reader, value, path, limit);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A second `rate_limit`, or one after a merge, goes over the first field by field; null takes it
+ * away. */
+static void read_limit(struct wr_config_reader *reader, const struct wr_config_node *map,
+                       const struct wr_rule_path *path, struct wr_draft_rule *rule)
+{
+    if (wr_config_is_null(map)) {
+        rule->has_limit = false;
+        rule->limit = (struct wr_draft_limit){0};
+        return;
+    }
+    if (map->kind != WR_CONFIG_MAP) {
+        wr_config_error(reader, map, path, "as in `{unit: minute, requests_per_unit: 10}`",
+                        "`rate_limit` must be a map, not %s", wr_config_kind_name(map->kind));
+        return;
+    }
+
+    const struct wr_config_fields fields = wr_config_fields_of(reader, map, WR_LEVEL_LIMIT, path);
+
+    rule->has_limit = true;
+    rule->limit.place = wr_config_place(reader, map);
+    for (size_t i = 0; i < fields.n; i++) {
+        read_limit_field(reader, &fields.all[i], path, &rule->limit);
+    }
+}
+
+static void read_metadata(struct wr_config_reader *reader, const struct wr_config_node *map,
+                          const struct wr_rule_path *path, struct wr_draft_rule *rule)
+{
+    if (wr_config_is_null(map)) {
+        rule->has_metadata = false;
+    } else if (map->kind != WR_CONFIG_MAP) {
+        wr_config_error(reader, map, path, NULL, "`metadata` must be a map, not %s",
+                        wr_config_kind_name(map->kind));
+    } else {
+        rule->has_metadata = wr_config_metadata_read(reader, map, path, &rule->metadata);
+    }
+}
+
+static bool *switch_of(struct wr_draft_rule *rule, enum wr_config_key key)
+{
+    switch ((int) key) {
+    case WR_KEY_SHADOW_MODE:
+        return &rule->is_shadow;
+    case WR_KEY_QUOTA_MODE:
+        return &rule->is_quota;
+    case WR_KEY_DETAILED_METRIC:
+        return &rule->has_detailed_metric;
+    case WR_KEY_VALUE_TO_METRIC:
+        return &rule->has_value_to_metric;
+    case WR_KEY_SHARE_THRESHOLD:
+    default:
+        return &rule->has_share_threshold;
+    }
+}
+
+static void read_rules(struct wr_config_reader *reader, const struct wr_config_node *list,
+                       const struct wr_rule_path *path, size_t depth,
+                       struct wr_draft_rule **out_rules, size_t *out_n);
+
+static void read_rule_field(struct wr_config_reader *reader, const struct wr_config_field *field,
+                            const struct wr_rule_path *path, struct wr_draft_rule *rule)
+{
+    switch ((int) field->key) {
+    case WR_KEY_KEY:
+        (void) wr_config_text(reader, field->value, field->key, path, &rule->key);
+        break;
+    case WR_KEY_VALUE:
+        (void) wr_config_text(reader, field->value, field->key, path, &rule->value);
+        break;
+    case WR_KEY_RATE_LIMIT:
+        read_limit(reader, field->value, path, rule);
+        break;
+    case WR_KEY_METADATA:
+        read_metadata(reader, field->value, path, rule);
+        break;
+    default:
+        (void) wr_config_switch(reader, field->value, field->key, path,
+                                switch_of(rule, field->key));
+        break;
+    }
+}
+
+static void read_rule(struct wr_config_reader *reader, const struct wr_config_node *map,
+                      const struct wr_rule_path *parent, size_t depth, struct wr_draft_rule *rule)
+{
+    static const struct wr_str key_name = WR_STR("key"), value_name = WR_STR("value");
+    const struct wr_rule_path path = {
+        .parent = parent, .key = peek_text(map, key_name), .value = peek_text(map, value_name)};
+    const size_t n_errors = reader->n_errors;
+    const struct wr_config_fields fields = wr_config_fields_of(reader, map, WR_LEVEL_RULE, &path);
+    const struct wr_config_node *children = NULL;
+
+    rule->place = wr_config_place(reader, map->first == NULL ? map : map->first->key);
+    for (size_t i = 0; i < fields.n; i++) {
+        if (fields.all[i].key == WR_KEY_DESCRIPTORS) {
+            children = fields.all[i].value;
+        } else {
+            read_rule_field(reader, &fields.all[i], &path, rule);
+        }
+    }
+    rule->is_broken = reader->n_errors > n_errors;
+    if (children != NULL) {
+        read_rules(reader, children, &path, depth + 1, &rule->children, &rule->n_children);
+    }
+}
+
+/* Recursion is bounded by max_depth. */
+static void read_rules(struct wr_config_reader *reader, const struct wr_config_node *list,
+                       const struct wr_rule_path *path, size_t depth,
+                       struct wr_draft_rule **out_rules, size_t *out_n)
+{
+    (void) is_list_of_maps(reader, list, WR_KEY_DESCRIPTORS, path);
+    if (list->kind != WR_CONFIG_LIST) {
+        return;
+    }
+    if (depth > reader->bounds->max_depth) {
+        wr_config_error(reader, list, path, "raise --max-rules-depth",
+                        "`descriptors` are nested deeper than %zu levels",
+                        reader->bounds->max_depth);
+        return;
+    }
+
+    struct wr_draft_rule *const rules =
+        wr_arena_calloc(reader->arena, list->n_items, sizeof *rules);
+    size_t n = 0;
+
+    if (rules == NULL) {
+        wr_config_no_memory(reader);
+        return;
+    }
+    for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
+        if (item->value->kind == WR_CONFIG_MAP) {
+            read_rule(reader, item->value, path, depth, &rules[n++]);
+        }
+    }
+    *out_rules = rules;
+    *out_n = n;
+}
+
+static void read_top(struct wr_config_reader *reader, const struct wr_config_node *root,
+                     const struct wr_rule_path *path, struct wr_draft *draft)
+{
+    const struct wr_config_fields fields = wr_config_fields_of(reader, root, WR_LEVEL_TOP, NULL);
+    const struct wr_config_node *rules = NULL;
+
+    for (size_t i = 0; i < fields.n; i++) {
+        const struct wr_config_field *const field = &fields.all[i];
+
+        if (field->key == WR_KEY_DESCRIPTORS) {
+            rules = field->value;
+        } else if (wr_config_text(reader, field->value, field->key, NULL, &draft->domain)) {
+            draft->place = wr_config_place(reader, field->value);
+        } else {
+            draft->is_broken = true;
+        }
+    }
+    if (rules != NULL) {
+        read_rules(reader, rules, path, 1, &draft->rules, &draft->n_rules);
+    }
+}
+
+void wr_config_grammar_read(struct wr_config_reader *reader, const struct wr_config_node *root,
+                            bool is_cut, struct wr_draft *out_draft)
+{
+    static const struct wr_str domain_name = WR_STR("domain");
+    static const struct wr_config_node top = {.line = 1, .column = 1};
+    struct wr_draft draft = {.source = reader->source, .place = wr_config_place(reader, &top)};
+    struct wr_rule_path path = {0};
+
+    if (root != NULL && root->kind == WR_CONFIG_MAP) {
+        path.key = peek_text(root, domain_name);
+    }
+    if (is_cut) {
+        draft.domain = path.key;
+        draft.is_broken = true;
+    } else if (root == NULL || wr_config_is_null(root)) {
+        wr_config_error(reader, root == NULL ? &top : root, NULL, "begin with `domain: NAME`",
+                        "the file is empty, it has no `domain`");
+        draft.is_broken = true;
+    } else if (root->kind != WR_CONFIG_MAP) {
+        wr_config_error(reader, root, NULL, "begin with `domain: NAME`",
+                        "the top of the file must be a map, not %s",
+                        wr_config_kind_name(root->kind));
+        draft.is_broken = true;
+    } else {
+        read_top(reader, root, &path, &draft);
+    }
+    draft.is_refused = reader->n_errors > 0;
+    draft.has_warning = reader->n_warnings > 0;
+    *out_draft = draft;
+}

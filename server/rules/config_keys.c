@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_keys.h"
+
+#include <string.h>
+
+#define LETTERS_MAX 32 /* of a name that is looked at for what it was meant to be */
+
+static const struct {
+    struct wr_str name;
+    unsigned levels;
+} keys[] = {
+#define WR_CONFIG_KEY_ROW(id, name, levels) {WR_STR(name), (levels)},
+    WR_CONFIG_KEY_TABLE(WR_CONFIG_KEY_ROW)
+#undef WR_CONFIG_KEY_ROW
+};
+
+enum wr_config_key wr_config_key_of(struct wr_str name)
+{
+    for (unsigned i = 0; i < WR_KEY_COUNT; i++) {
+        if (wr_str_equal(keys[i].name, name)) {
+            return (enum wr_config_key) i;
+        }
+    }
+    return WR_KEY_COUNT;
+}
+
+/* A name in lower case without '_' and '-'. */
+struct letters {
+    char text[LETTERS_MAX];
+    size_t len;
+};
+
+static bool letters_of(struct wr_str name, struct letters *out)
+{
+    out->len = 0;
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.ptr[i];
+
+        if (c == '_' || c == '-') {
+            continue;
+        }
+        if (out->len == LETTERS_MAX) {
+            return false;
+        }
+        out->text[out->len++] = c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
+    }
+    return out->len > 0;
+}
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    const size_t ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance: letters put in, left out or replaced. */
+static size_t distance(const struct letters *a, const struct letters *b)
+{
+    size_t row[LETTERS_MAX + 1];
+
+    for (size_t k = 0; k <= b->len; k++) {
+        row[k] = k;
+    }
+    for (size_t i = 1; i <= a->len; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t k = 1; k <= b->len; k++) {
+            const size_t replaced = diagonal + (a->text[i - 1] != b->text[k - 1]);
+
+            diagonal = row[k];
+            row[k] = smallest(replaced, row[k] + 1, row[k - 1] + 1);
+        }
+    }
+    return row[b->len];
+}
+
+enum wr_config_key wr_config_key_near(struct wr_str name)
+{
+    enum wr_config_key nearest = WR_KEY_COUNT;
+    struct letters meant, known;
+
+    if (!letters_of(name, &meant)) {
+        return WR_KEY_COUNT;
+    }
+
+    size_t least = meant.len / 3 + 1;
+
+    for (unsigned i = 0; i < WR_KEY_COUNT; i++) {
+        if (!letters_of(keys[i].name, &known)) {
+            continue;
+        }
+
+        const size_t d = distance(&meant, &known);
+
+        if (d < least) {
+            least = d;
+            nearest = (enum wr_config_key) i;
+        }
+    }
+    return nearest;
+}
+
+const char *wr_config_key_name(enum wr_config_key key)
+{
+    return keys[key].name.ptr;
+}
+
+bool wr_config_key_belongs(enum wr_config_key key, enum wr_config_level level)
+{
+    return (keys[key].levels & (unsigned) level) != 0;
+}
+
+const char *wr_config_key_home(enum wr_config_key key)
+{
+    switch (keys[key].levels) {
+    case WR_LEVEL_TOP:
+        return "it belongs to the top of the file";
+    case WR_LEVEL_TOP | WR_LEVEL_RULE:
+        return "it belongs to the top of the file, or to a descriptor";
+    case WR_LEVEL_RULE:
+        return "it belongs to a descriptor, beside `key`";
+    case WR_LEVEL_LIMIT | WR_LEVEL_REPLACE:
+        return "it belongs into `rate_limit`, or an entry of `replaces`";
+    default:
+        return "it belongs into `rate_limit`";
+    }
+}
+
+const char *wr_config_level_keys(enum wr_config_level level)
+{
+    switch (level) {
+    case WR_LEVEL_TOP:
+        return "the top of a file has `domain`, `descriptors`";
+    case WR_LEVEL_RULE:
+        return "a descriptor has `key`, `value`, `rate_limit`, `descriptors`, `shadow_mode`, "
+               "`quota_mode`, `share_threshold`, `detailed_metric`, `value_to_metric`, `metadata`";
+    case WR_LEVEL_LIMIT:
+        return "`rate_limit` has `requests_per_unit`, `unit`, `unlimited`, `name`, `replaces`";
+    case WR_LEVEL_REPLACE:
+        return "an entry of `replaces` has `name`";
+    case WR_LEVEL_IGNORED:
+    default:
+        return "what stands here has no effect";
+    }
+}

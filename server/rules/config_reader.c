@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TEXT_SIZE 1024
+#define SHOWN_MAX 100
+
+struct wr_place wr_config_place(const struct wr_config_reader *reader,
+                                const struct wr_config_node *node)
+{
+    return (struct wr_place){.file = reader->source, .line = node->line, .column = node->column};
+}
+
+static void note(struct wr_config_reader *reader, enum wr_severity severity,
+                 const struct wr_config_node *node, const struct wr_rule_path *path,
+                 const char *hint, const char *text)
+{
+    struct wr_str path_text = {0};
+
+    if (path != NULL && !wr_rule_path_write(path, &reader->diag->arena, &path_text)) {
+        reader->diag->is_incomplete = true;
+    }
+    wr_diag_add(reader->diag, severity, wr_config_place(reader, node), path_text, hint, "%s", text);
+}
+
+void wr_config_error(struct wr_config_reader *reader, const struct wr_config_node *node,
+                     const struct wr_rule_path *path, const char *hint, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    (void) vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    reader->n_errors++;
+    note(reader, WR_SEVERITY_ERROR, node, path, hint, text);
+}
+
+void wr_config_warn(struct wr_config_reader *reader, const struct wr_config_node *node,
+                    const struct wr_rule_path *path, const char *hint, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    (void) vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    reader->n_warnings++;
+    note(reader, WR_SEVERITY_WARNING, node, path, hint, text);
+}
+
+void wr_config_no_memory(struct wr_config_reader *reader)
+{
+    const struct wr_config_node nowhere = {0};
+
+    wr_config_error(reader, &nowhere, NULL, NULL, "out of memory");
+}
+
+int wr_config_shown(struct wr_str text)
+{
+    return text.len > SHOWN_MAX ? SHOWN_MAX : (int) text.len;
+}
+
+const char *wr_config_kind_name(enum wr_config_kind kind)
+{
+    switch (kind) {
+    case WR_CONFIG_LIST:
+        return "a list";
+    case WR_CONFIG_MAP:
+        return "a map";
+    case WR_CONFIG_SCALAR:
+    default:
+        return "a text";
+    }
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "rules/config_scalar.h"
+
+bool wr_config_is_null(const struct wr_config_node *node)
+{
+    return node->kind == WR_CONFIG_SCALAR && wr_scalar_of(node).kind == WR_SCALAR_NULL;
+}
+
+bool wr_config_is_allowed(struct wr_config_reader *reader, const struct wr_config_node *scalar,
+                          enum wr_config_key key, const struct wr_rule_path *path)
+{
+    const char *const name = wr_config_key_name(key);
+    const int shown = wr_config_shown(scalar->text);
+    char hint[160];
+
+    (void) snprintf(hint, sizeof hint, "quote it if it is meant as a text: \"%.*s\"", shown,
+                    scalar->text.ptr);
+    switch (wr_scalar_of(scalar).kind) {
+    case WR_SCALAR_FLOAT:
+        wr_config_error(reader, scalar, path, hint, "`%s` is a number with a fraction, %.*s", name,
+                        shown, scalar->text.ptr);
+        return false;
+    case WR_SCALAR_BIG:
+        wr_config_error(reader, scalar, path, hint, "`%s` is a number above 64 bits, %.*s", name,
+                        shown, scalar->text.ptr);
+        return false;
+    case WR_SCALAR_BAD:
+        wr_config_error(reader, scalar, path, "leave the tag out",
+                        "`%s` is not what its tag `%.*s` says", name, wr_config_shown(scalar->tag),
+                        scalar->tag.ptr);
+        return false;
+    case WR_SCALAR_NULL:
+    case WR_SCALAR_BOOL:
+    case WR_SCALAR_INT:
+    case WR_SCALAR_TEXT:
+    default:
+        return true;
+    }
+}
+
+static bool is_scalar(struct wr_config_reader *reader, const struct wr_config_node *node,
+                      enum wr_config_key key, const struct wr_rule_path *path, const char *wanted)
+{
+    if (node->kind == WR_CONFIG_SCALAR) {
+        return true;
+    }
+    wr_config_error(reader, node, path, NULL, "`%s` must be %s, not %s", wr_config_key_name(key),
+                    wanted, wr_config_kind_name(node->kind));
+    return false;
+}
+
+bool wr_config_text(struct wr_config_reader *reader, const struct wr_config_node *node,
+                    enum wr_config_key key, const struct wr_rule_path *path,
+                    struct wr_str *out_text)
+{
+    if (!is_scalar(reader, node, key, path, "a text") ||
+        !wr_config_is_allowed(reader, node, key, path)) {
+        return false;
+    }
+    *out_text = wr_config_is_null(node) ? (struct wr_str){0} : node->text;
+    return true;
+}
+
+bool wr_config_switch(struct wr_config_reader *reader, const struct wr_config_node *node,
+                      enum wr_config_key key, const struct wr_rule_path *path, bool *out_is_on)
+{
+    if (!is_scalar(reader, node, key, path, "true or false")) {
+        return false;
+    }
+
+    const struct wr_scalar scalar = wr_scalar_of(node);
+
+    if (scalar.kind != WR_SCALAR_BOOL && scalar.kind != WR_SCALAR_NULL) {
+        wr_config_error(reader, node, path, "without quotes",
+                        "`%s` must be true or false, not %.*s", wr_config_key_name(key),
+                        wr_config_shown(node->text), node->text.ptr);
+        return false;
+    }
+    *out_is_on = scalar.boolean;
+    return true;
+}
+
+static void warn_spelling(struct wr_config_reader *reader, const struct wr_config_node *node,
+                          enum wr_config_key key, const struct wr_rule_path *path, uint64_t number)
+{
+    char hint[64];
+
+    (void) snprintf(hint, sizeof hint, "write %" PRIu64, number);
+    wr_config_warn(reader, node, path, hint, "`%s: %.*s` is read as %" PRIu64,
+                   wr_config_key_name(key), wr_config_shown(node->text), node->text.ptr, number);
+}
+
+bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_node *node,
+                      enum wr_config_key key, const struct wr_rule_path *path, uint32_t *out_number)
+{
+    if (!is_scalar(reader, node, key, path, "a whole number")) {
+        return false;
+    }
+
+    const struct wr_scalar scalar = wr_scalar_of(node);
+    const bool is_whole = scalar.kind == WR_SCALAR_INT || scalar.kind == WR_SCALAR_BIG;
+
+    if (scalar.kind == WR_SCALAR_NULL) {
+        *out_number = 0;
+        return true;
+    }
+    if (!is_whole || scalar.magnitude > UINT32_MAX ||
+        (scalar.is_negative && scalar.magnitude > 0)) {
+        wr_config_error(
+            reader, node, path, node->is_plain ? NULL : "without quotes and without a tag",
+            "`%s` must be a whole number from 0 to %" PRIu32 ", not %.*s", wr_config_key_name(key),
+            UINT32_MAX, wr_config_shown(node->text), node->text.ptr);
+        return false;
+    }
+    if (!scalar.is_plain_digits) {
+        warn_spelling(reader, node, key, path, scalar.magnitude);
+    }
+    *out_number = (uint32_t) scalar.magnitude;
+    return true;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/rule_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_READ_SIZE 4096
+
+static void add_note(struct wr_diag *diag, enum wr_severity severity, const char *path,
+                     const char *hint, const char *text)
+{
+    wr_diag_add(diag, severity, (struct wr_place){.file = wr_str_of(path)}, (struct wr_str){0},
+                hint, "%s", text);
+}
+
+/* The message of errno, which is not shared between threads by strerror_r. */
+static void add_errno_note(struct wr_diag *diag, const char *path, int error)
+{
+    char text[128];
+
+    if (strerror_r(error, text, sizeof text) != 0) {
+        (void) strncpy(text, "cannot be read", sizeof text);
+    }
+    add_note(diag, WR_SEVERITY_ERROR, path, NULL, text);
+}
+
+/* Takes over `path`. */
+static bool push(struct wr_file_list *list, char *path)
+{
+    if (list->n == list->size) {
+        const size_t size = list->size == 0 ? 16 : 2 * list->size;
+        char **const paths =
+            size > SIZE_MAX / sizeof *paths ? NULL : realloc(list->paths, size * sizeof *paths);
+
+        if (paths == NULL) {
+            free(path);
+            return false;
+        }
+        list->paths = paths;
+        list->size = size;
+    }
+    list->paths[list->n++] = path;
+    return true;
+}
+
+static char *join(const char *directory, const char *name)
+{
+    const size_t directory_len = strlen(directory), name_len = strlen(name);
+    const bool has_slash = directory_len > 0 && directory[directory_len - 1] == '/';
+    char *const path = malloc(directory_len + name_len + 2);
+
+    if (path == NULL) {
+        return NULL;
+    }
+    memcpy(path, directory, directory_len);
+    if (!has_slash) {
+        path[directory_len] = '/';
+    }
+    memcpy(path + directory_len + !has_slash, name, name_len + 1);
+    return path;
+}
+
+static bool is_rule_name(const char *name)
+{
+    static const struct wr_str yaml = WR_STR(".yaml"), yml = WR_STR(".yml");
+
+    return wr_str_has_suffix(wr_str_of(name), yaml) || wr_str_has_suffix(wr_str_of(name), yml);
+}
+
+static enum wr_err add_directory(struct wr_file_list *list, const char *path,
+                                 const struct wr_file_choice *choice, struct wr_diag *diag);
+
+/* Takes over `path`, of an entry of a directory. */
+static enum wr_err add_entry(struct wr_file_list *list, char *path,
+                             const struct wr_file_choice *choice, struct wr_diag *diag)
+{
+    struct stat itself, target;
+
+    if (lstat(path, &itself) == 0 && stat(path, &target) == 0 && S_ISDIR(target.st_mode)) {
+        enum wr_err err = WR_OK;
+
+        if (choice->is_recursive && S_ISDIR(itself.st_mode)) {
+            err = add_directory(list, path, choice, diag);
+        } else {
+            add_note(diag, WR_SEVERITY_WARNING, path, NULL, "left out: it is a directory");
+        }
+        free(path);
+        return err;
+    }
+    if (!choice->any_name && !is_rule_name(path)) {
+        add_note(diag, WR_SEVERITY_WARNING, path, NULL, "left out: only *.yaml and *.yml are read");
+        free(path);
+        return WR_OK;
+    }
+    return push(list, path) ? WR_OK : WR_ERR_NO_MEMORY;
+}
+
+static enum wr_err add_entries(struct wr_file_list *list, const char *path, DIR *directory,
+                               const struct wr_file_choice *choice, struct wr_diag *diag)
+{
+    enum wr_err err = WR_OK;
+
+    while (err == WR_OK) {
+        errno = 0;
+
+        const struct dirent *const entry = readdir(directory);
+
+        if (entry == NULL) {
+            if (errno != 0) {
+                add_errno_note(diag, path, errno);
+                err = WR_ERR_IO;
+            }
+            break;
+        }
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+
+        char *const name = join(path, entry->d_name);
+
+        err = name == NULL ? WR_ERR_NO_MEMORY : add_entry(list, name, choice, diag);
+    }
+    return err;
+}
+
+/* Recursion is as deep as directories are nested, which the length of a path bounds. */
+static enum wr_err add_directory(struct wr_file_list *list, const char *path,
+                                 const struct wr_file_choice *choice, struct wr_diag *diag)
+{
+    DIR *const directory = opendir(path);
+
+    if (directory == NULL) {
+        add_errno_note(diag, path, errno);
+        return WR_ERR_IO;
+    }
+
+    const enum wr_err err = add_entries(list, path, directory, choice, diag);
+
+    (void) closedir(directory);
+    return err;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
+                             const struct wr_file_choice *choice, struct wr_diag *diag)
+{
+    const size_t first = list->n;
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        const int error = errno;
+
+        add_errno_note(diag, path, error);
+        return error == ENOENT || error == ENOTDIR ? WR_ERR_NOT_FOUND : WR_ERR_IO;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        char *const copy = strdup(path);
+
+        return copy != NULL && push(list, copy) ? WR_OK : WR_ERR_NO_MEMORY;
+    }
+
+    const enum wr_err err = add_directory(list, path, choice, diag);
+
+    if (list->n > first) {
+        qsort(list->paths + first, list->n - first, sizeof *list->paths, compare_paths);
+    }
+    return err;
+}
+
+void wr_file_list_fini(struct wr_file_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        free(list->paths[i]);
+    }
+    free(list->paths);
+    *list = (struct wr_file_list){0};
+}
+
+/* Opens a regular file. Anything else is not even opened where that could wait or do something;
+ * what is swapped in between is found out behind. Returns -1 with errno, or with 0 for no file. */
+static int open_regular(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        return -1;
+    }
+    errno = 0;
+    if (!S_ISREG(status.st_mode)) {
+        return -1;
+    }
+
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return -1;
+    }
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        (void) close(fd);
+        errno = 0;
+        return -1;
+    }
+    return fd;
+}
+
+/* Makes room for `more` bytes behind what is there, up to `max_len` in all. */
+static bool grow(struct wr_file_text *text, size_t *size, size_t max_len)
+{
+    size_t wish = *size == 0 ? FIRST_READ_SIZE : 2 * *size;
+
+    if (*size > max_len / 2 || wish > max_len) {
+        wish = max_len;
+    }
+
+    char *const bytes = realloc(text->bytes, wish);
+
+    if (bytes == NULL) {
+        return false;
+    }
+    text->bytes = bytes;
+    *size = wish;
+    return true;
+}
+
+/* Reads to the end or up to `max_len`; false with errno. */
+static bool read_all(int fd, size_t max_len, struct wr_file_text *text)
+{
+    size_t size = 0;
+
+    while (text->len < max_len) {
+        if (text->len == size && !grow(text, &size, max_len)) {
+            errno = ENOMEM;
+            return false;
+        }
+
+        const ssize_t n = read(fd, text->bytes + text->len, size - text->len);
+
+        if (n == 0) {
+            return true;
+        }
+        if (n > 0) {
+            text->len += (size_t) n;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool wr_file_text_read(const char *path, size_t max_len, struct wr_diag *diag,
+                       struct wr_file_text *out_text)
+{
+    struct wr_file_text text = {0};
+    const int fd = open_regular(path);
+
+    if (fd < 0) {
+        if (errno == 0) {
+            add_note(diag, WR_SEVERITY_ERROR, path, NULL, "is not a regular file");
+        } else {
+            add_errno_note(diag, path, errno);
+        }
+        return false;
+    }
+
+    const bool is_read = read_all(fd, max_len == SIZE_MAX ? max_len : max_len + 1, &text);
+
+    if (!is_read) {
+        add_errno_note(diag, path, errno);
+    }
+    (void) close(fd);
+    if (!is_read) {
+        wr_file_text_fini(&text);
+        return false;
+    }
+    *out_text = text;
+    return true;
+}
+
+void wr_file_text_fini(struct wr_file_text *text)
+{
+    free(text->bytes);
+    *text = (struct wr_file_text){0};
+}

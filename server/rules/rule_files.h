@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which files hold rules, and what is in them. Entries of a directory that begin with a dot are
+ * left out (a ConfigMap's bookkeeping); only regular files are read, so that nothing hangs.
+ *
+ * Threads: owner thread only; may block on the file system.
+ */
+#ifndef WR_RULES_RULE_FILES_H
+#define WR_RULES_RULE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+
+struct wr_file_list {
+    char **paths; /* owned, and each of them */
+    size_t n, size;
+};
+
+/* Which entries of a directory are taken; what is left out draws a warning. */
+struct wr_file_choice {
+    bool any_name;     /* else *.yaml and *.yml */
+    bool is_recursive; /* sub-directories as well, but not through symbolic links */
+};
+
+/*
+ * Adds the file `path`, whatever its name, or the files of the directory `path` in sorted order.
+ * WR_ERR_NOT_FOUND when there is no such path, WR_ERR_IO when a directory cannot be read, both
+ * noted; WR_ERR_NO_MEMORY.
+ */
+WR_MUST_USE enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
+                                         const struct wr_file_choice *choice, struct wr_diag *diag);
+
+void wr_file_list_fini(struct wr_file_list *list);
+
+struct wr_file_text {
+    char *bytes; /* owned */
+    size_t len;
+};
+
+/* Reads a regular file, one byte more than `max_len` at most, so that a larger one shows. False
+ * when it cannot be read, which is noted as an error. */
+bool wr_file_text_read(const char *path, size_t max_len, struct wr_diag *diag,
+                       struct wr_file_text *out_text);
+
+void wr_file_text_fini(struct wr_file_text *text);
+
+#endif
