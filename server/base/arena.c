@@ -41,6 +41,10 @@ void wr_arena_reset(struct wr_arena *arena)
     if (arena->first == NULL) {
         return;
     }
+    if (arena->first->size > arena->first_size) {
+        wr_arena_fini(arena);
+        return;
+    }
     free_chunks(arena->first->next);
     arena->first->next = NULL;
     arena->last = arena->first;

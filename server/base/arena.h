@@ -2,7 +2,8 @@
 /*
  * A bump allocator for what lives as long as one call, or one snapshot: nothing is freed alone,
  * all at once by reset or fini. A reset keeps the first chunk, so that a warmed-up arena allocates
- * nothing, and gives the others back, so that one giant does not stay for ever.
+ * nothing, and gives the others back, so that one giant does not stay for ever; a first chunk that
+ * was made larger for a giant goes too.
  *
  * Invariant: memory handed out stays in place until reset or fini.
  * Threads: owner thread only.
