@@ -186,7 +186,7 @@ Test(request, takes_what_it_does_not_know_as_if_it_were_not_there)
         {"0805 0d61626364 0a0165 1200 1005 1a03616263", "e", .key = NULL},
         {"0b 0c 13 14 1200 1b 1c", "", .key = NULL},
         {"120e 0801 1001 1d01020304 2201 61 2b2c", "", .key = NULL},
-        {"1208 0a06 0801 120176 13 14", "", "", .value = "v"},
+        {"1209 0a05 0801 120176 13 14", "", "", .value = "v"},
     };
 
     EXPECT_MEANINGS(rows);
