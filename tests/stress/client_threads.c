@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One client, many threads. Usage: client_threads TARGET DEADLINE_MS open|closed
+ *
+ * Each line of stdin is a round, "THREADS CHECKS DOMAIN KEY VALUE": so many threads check so often
+ * each, with the same client. Each round answers with one line of what came of it:
+ *
+ *     admitted=1 refused=0 no_answer=0 passed=1 slowest_ms=3 code=ok text=
+ *
+ * `passed` is what a caller would let through; code and text are of the last failure.
+ */
+#include "weir/client.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define THREADS_MAX 64
+
+struct round {
+    struct weir_client *client;
+    unsigned int threads;
+    unsigned int checks;
+    char domain[64];
+    char key[64];
+    char value[64];
+};
+
+/* What one thread saw; it alone writes until it is joined. */
+struct tally {
+    const struct round *round;
+    unsigned int outcomes[3]; /* by enum weir_outcome */
+    unsigned int passed;
+    long slowest_ms;
+    struct weir_error last;
+};
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void check_once(struct tally *tally)
+{
+    const struct round *round = tally->round;
+    struct weir_request request;
+    struct weir_result result;
+
+    weir_request_init(&request, weir_str(round->domain));
+    weir_request_descriptor(&request);
+    weir_request_entry(&request, weir_str(round->key), weir_str(round->value));
+
+    const long start_ms = now_ms();
+
+    if (weir_check(round->client, &request, &result) != WEIR_OK) {
+        tally->last = result.error;
+    }
+
+    const long took_ms = now_ms() - start_ms;
+
+    tally->slowest_ms = took_ms > tally->slowest_ms ? took_ms : tally->slowest_ms;
+    tally->outcomes[result.outcome]++;
+    tally->passed += weir_admits(&result) ? 1 : 0;
+}
+
+static void *work(void *arg)
+{
+    struct tally *tally = arg;
+
+    for (unsigned int i = 0; i < tally->round->checks; i++) {
+        check_once(tally);
+    }
+    return NULL;
+}
+
+static void add(struct tally *sum, const struct tally *tally)
+{
+    for (size_t i = 0; i < 3; i++) {
+        sum->outcomes[i] += tally->outcomes[i];
+    }
+    sum->passed += tally->passed;
+    sum->slowest_ms = tally->slowest_ms > sum->slowest_ms ? tally->slowest_ms : sum->slowest_ms;
+    if (tally->last.code != WEIR_OK) {
+        sum->last = tally->last;
+    }
+}
+
+static int play(const struct round *round)
+{
+    pthread_t threads[THREADS_MAX];
+    struct tally tallies[THREADS_MAX] = {0};
+    struct tally sum = {0};
+
+    for (unsigned int i = 0; i < round->threads; i++) {
+        tallies[i].round = round;
+        if (pthread_create(&threads[i], NULL, work, &tallies[i]) != 0) {
+            perror("client_threads: pthread_create");
+            exit(EXIT_FAILURE);
+        }
+    }
+    for (unsigned int i = 0; i < round->threads; i++) {
+        pthread_join(threads[i], NULL);
+        add(&sum, &tallies[i]);
+    }
+    printf("admitted=%u refused=%u no_answer=%u passed=%u slowest_ms=%ld code=%s text=%s\n",
+           sum.outcomes[WEIR_ADMITTED], sum.outcomes[WEIR_REFUSED], sum.outcomes[WEIR_NO_ANSWER],
+           sum.passed, sum.slowest_ms, weir_err_name(sum.last.code), sum.last.text);
+    return fflush(stdout);
+}
+
+static int play_all(struct weir_client *client)
+{
+    struct round round = {.client = client};
+    char line[256];
+
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (sscanf(line, "%u %u %63s %63s %63s", &round.threads, &round.checks, round.domain,
+                   round.key, round.value) != 5 ||
+            round.threads > THREADS_MAX) {
+            fprintf(stderr, "client_threads: not a round: %s", line);
+            return EXIT_FAILURE;
+        }
+        if (play(&round) != 0) {
+            return EXIT_FAILURE;
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fprintf(stderr, "usage: client_threads TARGET DEADLINE_MS open|closed\n");
+        return EXIT_FAILURE;
+    }
+
+    const struct weir_options options = {
+        .target = argv[1],
+        .deadline_ms = (uint32_t) strtoul(argv[2], NULL, 10),
+        .policy = strcmp(argv[3], "closed") == 0 ? WEIR_FAIL_CLOSED : WEIR_FAIL_OPEN,
+    };
+    struct weir_client *client;
+    struct weir_error error;
+
+    if (weir_client_new(&options, &client, &error) != WEIR_OK) {
+        fprintf(stderr, "client_threads: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+
+    const int status = play_all(client);
+
+    weir_client_destroy(client);
+    return status;
+}
