@@ -110,7 +110,7 @@ static bool count(struct builder *builder, const struct wr_config_node *node,
 
     if (node->n_nodes > bounds->max_nodes - builder->n_nodes) {
         wr_config_error(builder->reader, place, NULL,
-                        "raise --max-rules-per-file, or split the file",
+                        "raise --max-rules-nodes, or split the file",
                         "more than %zu YAML nodes, aliases expanded", bounds->max_nodes);
         builder->has_failed = true;
     } else if (node->n_bytes > bounds->max_file_bytes - builder->n_bytes) {

@@ -20,7 +20,7 @@
 struct wr_config_bounds {
     size_t max_file_bytes; /* --max-rules-file-bytes */
     size_t max_depth;      /* --max-rules-depth: levels of descriptors, and of metadata */
-    size_t max_nodes;      /* --max-rules-per-file: YAML nodes, aliases expanded */
+    size_t max_nodes;      /* --max-rules-nodes: YAML nodes, aliases expanded */
 };
 
 /*

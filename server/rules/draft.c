@@ -280,7 +280,7 @@ static void check_one_source(struct check *check, const struct wr_draft *first,
 {
     const struct subject subject = {.draft = again, .place = again->place};
 
-    add_error(check, &subject, "join the files, or allow domains to be merged",
+    add_error(check, &subject, "join the files, or set --merge-domain-config",
               "domain `%.*s` has its rules already, at %.*s:%zu:%zu", shown(again->domain),
               again->domain.ptr, (int) first->place.file.len, first->place.file.ptr,
               first->place.line, first->place.column);
