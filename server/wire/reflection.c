@@ -181,6 +181,16 @@ static bool is_utf8(const Grpc__Reflection__V1__ServerReflectionRequest *request
     return wr_str_is_utf8(wr_str_of(request->host)) && wr_str_is_utf8(wr_str_of(text));
 }
 
+/* protobuf-c takes some that no parser takes back. */
+static void forget_unknown_fields(Grpc__Reflection__V1__ServerReflectionRequest *request)
+{
+    request->base.n_unknown_fields = 0;
+    if (request->message_request_case ==
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_EXTENSION) {
+        request->file_containing_extension->base.n_unknown_fields = 0;
+    }
+}
+
 enum wr_err wr_reflection_answer(const struct wr_descriptor_pool *pool, struct wr_str message,
                                  struct wr_arena *arena, struct wr_str *out_reply)
 {
@@ -205,6 +215,7 @@ enum wr_err wr_reflection_answer(const struct wr_descriptor_pool *pool, struct w
     if (!is_utf8(request)) {
         return WR_ERR_MALFORMED;
     }
+    forget_unknown_fields(request);
     grpc__reflection__v1__server_reflection_response__init(&reply);
     reply.valid_host = request->host;
     reply.original_request = request;
