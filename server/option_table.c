@@ -131,10 +131,10 @@ const struct wr_option_row wr_option_rows[] = {
      .variable = "WEIR_MAX_CONNECTIONS",
      .kind = WR_OPTION_NUMBER,
      .offset = AT(max_connections),
-     .default_text = "16384",
-     .min = 1,
+     .default_text = "0",
      .max = 10000000,
-     .help = "N  connections at once; more wait to be accepted"},
+     .help = "N  connections at once; more wait to be accepted; 0: as many as the limit on "
+             "open files leaves room for"},
     {.flag = "max-concurrent-streams",
      .variable = "WEIR_MAX_CONCURRENT_STREAMS",
      .kind = WR_OPTION_NUMBER,

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "check.h"
+#include "cores.h"
+#include "metrics/metrics.h"
+#include "port_file.h"
+#include "rpc/acceptor.h"
+#include "rpc/decide.h"
+#include "rpc/grpc/server.h"
+#include "rpc/health.h"
+#include "rpc/listen.h"
+#include "rpc/reflection.h"
+#include "rules/current.h"
+#include "rules_source.h"
+#include "service/service.h"
+#include "store/local_store.h"
+#include "wire/reflection.h"
+
+#define MAX_NOTES 100
+#define MAX_WATCHERS 1000
+#define N_METHODS (1 + WR_HEALTH_METHODS + WR_REFLECTION_METHODS)
+
+/* While rules are waited for. */
+#define RULES_POLL_S 1
+
+struct wr_app {
+    const struct wr_options *options; /* borrowed */
+    struct wr_settings settings;
+    struct wr_rules_source source;
+    struct wr_clock clock;
+    struct wr_current_rules rules;
+    struct wr_service service;
+    struct wr_decide decide;
+    struct wr_method methods[N_METHODS];
+    /* owned; NULL until made */
+    struct wr_metrics *metrics;
+    struct wr_metrics_block *block; /* of main */
+    struct wr_backend *backend;
+    struct wr_health *health;
+    struct wr_descriptor_pool *pool;
+    struct wr_grpc_server *server;
+    struct wr_listen *listen;
+    struct wr_acceptor *acceptor;
+    bool has_service; /* service is set up */
+    bool has_told;    /* what keeps the rules from being in force was logged */
+};
+
+static int fail(int code, const char *what)
+{
+    wr_log(WR_LOG_ERROR, "%s", what);
+    return code;
+}
+
+static struct wr_settings settings_of(const struct wr_options *options)
+{
+    return (struct wr_settings){
+        .has_shadow_mode = options->has_shadow_mode,
+        .has_quota_mode = options->has_quota_mode,
+        .has_response_headers = options->has_response_headers,
+        .has_dynamic_metadata = options->has_dynamic_metadata,
+        .limit_header = wr_str_of(options->limit_header),
+        .remaining_header = wr_str_of(options->remaining_header),
+        .reset_header = wr_str_of(options->reset_header),
+        .failure_mode = options->failure_mode,
+    };
+}
+
+enum wr_err wr_app_local_backend(const struct wr_options *options, struct wr_metrics *metrics,
+                                 struct wr_backend **out_backend)
+{
+    (void) metrics; /* takes count in the blocks of the threads that bring them */
+    return wr_local_store_new(
+        &(struct wr_local_store_options){.max_counters = options->max_counters}, out_backend);
+}
+
+static void log_notes(const struct wr_diag *diag)
+{
+    char line[2048];
+
+    for (const struct wr_note *note = diag->first; note != NULL; note = note->next) {
+        wr_note_format(note, line, sizeof line);
+        wr_log(note->severity == WR_SEVERITY_ERROR ? WR_LOG_ERROR : WR_LOG_WARN, "%s", line);
+    }
+}
+
+/* Puts what is good in force. With files and none of them good there are no rules, which is not
+ * the same as rules that limit nothing. */
+static void use_rules(struct wr_app *app, struct wr_load_result *result)
+{
+    const bool is_good = result->n_refused == 0;
+
+    wr_metrics_add(app->block, is_good ? WR_METRIC_CONFIG_LOADS : WR_METRIC_CONFIG_ERRORS, 1);
+    if (result->n_files > 0 && result->n_refused == result->n_files) {
+        wr_rules_release(result->rules);
+        return;
+    }
+    wr_log(WR_LOG_INFO, "rules in force: %zu domains, %zu limits, from %zu files, %zu refused",
+           wr_rules_domain_count(result->rules), wr_rules_limit_count(result->rules),
+           result->n_files, result->n_refused);
+    wr_current_rules_publish(&app->rules, &result->rules);
+    wr_health_set(app->health, true);
+}
+
+/* EX_OK also when there are no rules in force yet but may be later. */
+static int load_rules(struct wr_app *app)
+{
+    struct wr_load_result result = {0};
+    struct wr_diag diag;
+    int code = EX_OK;
+
+    wr_diag_init(&diag, MAX_NOTES);
+
+    const enum wr_err err = wr_rules_load(&app->source.load, &diag, &result);
+
+    if (!app->has_told) {
+        log_notes(&diag);
+    }
+    if (err == WR_OK) {
+        use_rules(app, &result);
+    } else if (err == WR_ERR_NOT_FOUND) {
+        code = app->source.may_be_absent ? EX_OK : EX_NOINPUT;
+    } else {
+        code = fail(EX_OSERR, "the rules could not be loaded: out of memory");
+    }
+    if (code == EX_OK && !app->has_told && !wr_health_is_serving(app->health)) {
+        wr_log(WR_LOG_WARN,
+               "no rules are in force: calls are answered UNAVAILABLE until a rule "
+               "file is good; looking again every %d s",
+               RULES_POLL_S);
+    }
+    app->has_told = true;
+    wr_diag_fini(&diag);
+    return code;
+}
+
+static size_t n_workers(const struct wr_app *app)
+{
+    return app->options->workers != 0 ? (size_t) app->options->workers : wr_cores_usable();
+}
+
+static int make_parts(struct wr_app *app, wr_backend_new_fn new_backend)
+{
+    wr_clock_init(&app->clock, NULL, NULL);
+    app->settings = settings_of(app->options);
+    app->metrics = wr_metrics_new();
+    app->block = app->metrics != NULL ? wr_metrics_block_new(app->metrics) : NULL;
+    app->health = wr_health_new(MAX_WATCHERS);
+    if (app->block == NULL || app->health == NULL || wr_descriptor_pool_new(&app->pool) != WR_OK) {
+        return fail(EX_OSERR, "the server could not be set up: out of memory");
+    }
+
+    const enum wr_err err = new_backend(app->options, app->metrics, &app->backend);
+
+    if (err != WR_OK) {
+        wr_log(WR_LOG_ERROR, "the store could not be set up: %s", wr_err_text(err));
+        return EX_OSERR;
+    }
+    return EX_OK;
+}
+
+static void fill_methods(struct wr_app *app)
+{
+    app->decide = (struct wr_decide){
+        .service = &app->service,
+        .clock = &app->clock,
+        .caps = {.max_descriptors = (size_t) app->options->max_descriptors,
+                 .max_entries = (size_t) app->options->max_entries},
+    };
+    app->methods[0] = wr_decide_method(&app->decide);
+    wr_health_methods(app->health, app->methods + 1);
+    wr_reflection_methods(app->pool, app->methods + 1 + WR_HEALTH_METHODS);
+}
+
+static int start_server(struct wr_app *app)
+{
+    const struct wr_service_options service = {
+        .settings = &app->settings,
+        .rules = &app->rules,
+        .backend = app->backend,
+        .n_workers = n_workers(app),
+    };
+
+    if (wr_service_init(&app->service, &service) != WR_OK) {
+        return fail(EX_OSERR, "the service could not be set up: out of memory");
+    }
+    app->has_service = true;
+    fill_methods(app);
+
+    const struct wr_grpc_options server = {
+        .table = {.methods = app->methods, .n_methods = N_METHODS},
+        .metrics = app->metrics,
+        .n_workers = service.n_workers,
+        .slots_per_worker = (size_t) app->options->slots,
+        .max_message_bytes = (size_t) app->options->max_message_bytes,
+        .max_concurrent_streams = (size_t) app->options->max_streams,
+    };
+
+    if (wr_grpc_server_new(&server, &app->server) != WR_OK ||
+        wr_grpc_server_start(app->server) != WR_OK) {
+        return fail(EX_OSERR, "the gRPC server could not be started: out of memory or threads");
+    }
+    return EX_OK;
+}
+
+static void adopt(void *context, int fd)
+{
+    wr_grpc_server_adopt(context, fd);
+}
+
+static int start_accepting(struct wr_app *app)
+{
+    const struct wr_acceptor_options options = {
+        .listen = app->listen,
+        .max_connections = (size_t) app->options->max_connections,
+        .adopt = adopt,
+        .context = app->server,
+        .metrics = app->metrics,
+    };
+
+    if (wr_acceptor_new(&options, &app->acceptor) != WR_OK ||
+        wr_acceptor_start(app->acceptor) != WR_OK) {
+        return fail(EX_OSERR, "the acceptor could not be started: out of memory or threads");
+    }
+    return EX_OK;
+}
+
+static int exit_code_of(enum wr_err err)
+{
+    switch (err) {
+    case WR_ERR_INVALID:
+        return EX_USAGE;
+    case WR_ERR_EXISTS:
+        return EX_UNAVAILABLE;
+    case WR_OK:
+    case WR_ERR_NO_MEMORY:
+    case WR_ERR_MALFORMED:
+    case WR_ERR_TOO_LARGE:
+    case WR_ERR_NOT_FOUND:
+    case WR_ERR_IO:
+    case WR_ERR_SYSTEM:
+    default:
+        return EX_OSERR;
+    }
+}
+
+/* What --grpc-listen says, else the incumbent's GRPC_HOST and GRPC_PORT together. */
+static size_t addresses_of(const struct wr_options *options, char *joined, size_t size,
+                           struct wr_str out_addresses[WR_OPTION_LIST_MAX])
+{
+    if (options->grpc_listen.n == 0) {
+        (void) snprintf(joined, size, "%s:%" PRIu64, options->grpc_host, options->grpc_port);
+        out_addresses[0] = wr_str_of(joined);
+        return 1;
+    }
+    for (size_t i = 0; i < options->grpc_listen.n; i++) {
+        out_addresses[i] = wr_str_of(options->grpc_listen.items[i]);
+    }
+    return options->grpc_listen.n;
+}
+
+static int open_listeners(struct wr_app *app)
+{
+    struct wr_str addresses[WR_OPTION_LIST_MAX];
+    char joined[512];
+    struct wr_diag diag;
+    const struct wr_listen_options options = {
+        .addresses = addresses,
+        .n_addresses = addresses_of(app->options, joined, sizeof joined, addresses),
+        .option = app->options->grpc_listen.n == 0 ? "GRPC_HOST, GRPC_PORT" : "--grpc-listen",
+        .unix_mode = (unsigned) app->options->unix_socket_mode,
+    };
+
+    wr_diag_init(&diag, MAX_NOTES);
+
+    const enum wr_err err = wr_listen_open(&options, &diag, &app->listen);
+
+    log_notes(&diag);
+    wr_diag_fini(&diag);
+    return err == WR_OK ? EX_OK : exit_code_of(err);
+}
+
+static int write_port_file(const struct wr_app *app)
+{
+    struct wr_port_line lines[WR_OPTION_LIST_MAX];
+    char texts[WR_OPTION_LIST_MAX][WR_ADDRESS_TEXT_SIZE];
+    const char *const path = app->options->port_file;
+    const size_t n = wr_listen_count(app->listen);
+
+    for (size_t i = 0; i < n; i++) {
+        wr_address_format(wr_listen_address(app->listen, i), texts[i]);
+        lines[i] = (struct wr_port_line){.name = "grpc", .address = texts[i]};
+        wr_log(WR_LOG_INFO, "serving gRPC on %s", texts[i]);
+    }
+    if (*path != '\0' && wr_port_file_write(path, lines, n) != WR_OK) {
+        wr_log(WR_LOG_ERROR, "--port-file: %s cannot be written: %s", path, strerror(errno));
+        return EX_CANTCREAT;
+    }
+    return EX_OK;
+}
+
+/* Descriptors up to what the system allows this process: the default soft limit is small. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static sigset_t end_signals(void)
+{
+    sigset_t set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGTERM);
+    (void) sigaddset(&set, SIGINT);
+    return set;
+}
+
+/* Waits for the end. While no rules are in force it looks for them in between. */
+static int wait_for_end(struct wr_app *app)
+{
+    const sigset_t set = end_signals();
+    const struct timespec poll = {.tv_sec = RULES_POLL_S};
+
+    for (;;) {
+        const bool has_rules = wr_health_is_serving(app->health);
+        const int got = has_rules ? sigwaitinfo(&set, NULL) : sigtimedwait(&set, NULL, &poll);
+
+        if (got > 0) {
+            wr_log(WR_LOG_INFO, "%s: draining", got == SIGTERM ? "SIGTERM" : "SIGINT");
+            return EX_OK;
+        }
+        if (errno == EAGAIN) {
+            const int code = load_rules(app);
+
+            if (code != EX_OK) {
+                return code;
+            }
+        }
+    }
+}
+
+/* From here on a signal ends the process at once: whoever sends a second one means it. */
+static void let_signals_kill(void)
+{
+    const sigset_t set = end_signals();
+
+    (void) signal(SIGTERM, SIG_DFL);
+    (void) signal(SIGINT, SIG_DFL);
+    (void) pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void drain(struct wr_app *app)
+{
+    wr_health_drain(app->health);
+    wr_acceptor_stop(app->acceptor);
+    wr_listen_close(app->listen);
+    app->listen = NULL;
+    wr_health_finish_watchers(app->health);
+    wr_grpc_server_stop(app->server, app->options->drain_timeout_us);
+}
+
+static void free_parts(struct wr_app *app)
+{
+    wr_acceptor_destroy(app->acceptor);
+    wr_listen_close(app->listen);
+    wr_grpc_server_destroy(app->server);
+    if (app->has_service) {
+        wr_service_fini(&app->service);
+    }
+    wr_backend_destroy(app->backend);
+    wr_health_destroy(app->health);
+    wr_descriptor_pool_destroy(app->pool);
+    wr_current_rules_fini(&app->rules);
+    wr_metrics_destroy(app->metrics);
+}
+
+static int serve(struct wr_app *app, wr_backend_new_fn new_backend)
+{
+    int code = EX_OK;
+
+    if ((code = open_listeners(app)) != EX_OK || (code = make_parts(app, new_backend)) != EX_OK ||
+        (code = load_rules(app)) != EX_OK || (code = start_server(app)) != EX_OK ||
+        (code = start_accepting(app)) != EX_OK || (code = write_port_file(app)) != EX_OK) {
+        return code;
+    }
+    code = wait_for_end(app);
+    let_signals_kill();
+    drain(app);
+    wr_log(WR_LOG_INFO, "drained; the end");
+    return code;
+}
+
+int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend)
+{
+    const sigset_t set = end_signals();
+    struct wr_app *const app = calloc(1, sizeof *app);
+
+    if (app == NULL) {
+        return fail(EX_OSERR, "the server could not be set up: out of memory");
+    }
+    app->options = options;
+    wr_log_set_level(options->log_level);
+    (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
+    (void) signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    wr_current_rules_init(&app->rules);
+
+    int code = EX_USAGE;
+
+    if (wr_rules_source_init(&app->source, options, stderr)) {
+        code = serve(app, new_backend);
+    }
+    free_parts(app);
+    free(app);
+    return code;
+}
+
+static void list_metrics(void)
+{
+    for (int i = 0; i < WR_METRICS_COUNT; i++) {
+        printf("%-32s %s\n", wr_metric_name((enum wr_metric) i),
+               wr_metric_help((enum wr_metric) i));
+    }
+}
+
+int wr_app_main(int argc, char **argv, wr_backend_new_fn new_backend)
+{
+    struct wr_command_line line;
+
+    if (!wr_command_line_parse(argc, argv, stderr, &line)) {
+        return EX_USAGE;
+    }
+    switch (line.command) {
+    case WR_COMMAND_CHECK:
+        return wr_check(&line, stdout, stderr);
+    case WR_COMMAND_HELP:
+        wr_options_print_help(stdout);
+        return EX_OK;
+    case WR_COMMAND_VERSION:
+        printf("weir %s\n", WEIR_VERSION);
+        return EX_OK;
+    case WR_COMMAND_LIST_OPTIONS:
+        wr_options_print_list(&line.options, stdout);
+        return EX_OK;
+    case WR_COMMAND_LIST_METRICS:
+        list_metrics();
+        return EX_OK;
+    case WR_COMMAND_SERVE:
+    default:
+        return wr_app_run(&line.options, new_backend);
+    }
+}

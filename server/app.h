@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server put together from its parts: loads rules, opens listeners, serves until a signal,
+ * drains.
+ *
+ * Everything hangs from one struct wr_app, so that two servers in one process work.
+ * Threads: main only; it starts and joins all others.
+ */
+#ifndef WR_APP_H
+#define WR_APP_H
+
+#include "base/err.h"
+#include "options.h"
+
+struct wr_backend;
+struct wr_metrics;
+
+/* Makes the backend that a server counts with; the server destroys it. */
+typedef enum wr_err (*wr_backend_new_fn)(const struct wr_options *options,
+                                         struct wr_metrics *metrics,
+                                         struct wr_backend **out_backend);
+
+/* The local store, as the options say. */
+WR_MUST_USE enum wr_err wr_app_local_backend(const struct wr_options *options,
+                                             struct wr_metrics *metrics,
+                                             struct wr_backend **out_backend);
+
+/*
+ * Serves until SIGTERM or SIGINT; a second one ends the process at once. Returns the exit code: 0
+ * after a drain, else one of sysexits.h after a message to stderr.
+ */
+int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend);
+
+/* The program `weir` with that backend: reads the command line and does what it asks for. */
+int wr_app_main(int argc, char **argv, wr_backend_new_fn new_backend);
+
+#endif
