@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/decision.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/support/rules_text.h"
+
+static const char *const yaml =
+    "domain: d\n"
+    "descriptors:\n"
+    "  - {key: plain, rate_limit: {unit: minute, requests_per_unit: 5, name: p}}\n"
+    "  - {key: hour, rate_limit: {unit: hour, requests_per_unit: 7}}\n"
+    "  - {key: free, rate_limit: {unlimited: true, name: f, replaces: [{name: p}]}}\n"
+    "  - {key: one, rate_limit: {unit: hour, requests_per_unit: 1, name: a, replaces: [{name: "
+    "b}]}}\n"
+    "  - {key: two, rate_limit: {unit: hour, requests_per_unit: 1, name: b, replaces: [{name: "
+    "a}]}}\n"
+    "  - {key: shadow, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 1}}\n"
+    "  - {key: quota, quota_mode: true, rate_limit: {unit: hour, requests_per_unit: 1}}\n"
+    "  - {key: white}\n"
+    "  - {key: files, value: 'f/*', share_threshold: true,\n"
+    "     rate_limit: {unit: hour, requests_per_unit: 9}}\n";
+
+/* What one test works with. */
+struct desk {
+    struct wr_arena arena;
+    struct wr_metrics *metrics;
+    struct wr_settings settings;
+    struct wr_decision_frame frame;
+    struct wr_decision *decision;
+    struct wr_failure failure;
+};
+
+static void desk_init(struct desk *desk)
+{
+    *desk = (struct desk){.metrics = wr_metrics_new()};
+    wr_arena_init(&desk->arena, 1024);
+    desk->frame = (struct wr_decision_frame){
+        .settings = &desk->settings,
+        .rules = wr_rules_of_text(yaml),
+        .arena = &desk->arena,
+        .metrics = wr_metrics_block_new(desk->metrics),
+        .now = {.wall_us = 1000, .mono_us = 5},
+        .deadline_mono_us = 77,
+    };
+}
+
+static void desk_fini(struct desk *desk)
+{
+    wr_rules_release(desk->frame.rules);
+    wr_arena_fini(&desk->arena);
+    wr_metrics_destroy(desk->metrics);
+}
+
+static struct wr_descriptor of_entry(struct wr_entry *entry)
+{
+    return (struct wr_descriptor){.entries = entry, .n_entries = 1};
+}
+
+static enum wr_err begin(struct desk *desk, const char *domain,
+                         const struct wr_descriptor *descriptors, size_t n, uint32_t hits)
+{
+    struct wr_request *const request = wr_arena_calloc(&desk->arena, 1, sizeof *request);
+
+    *request = (struct wr_request){.domain = wr_str_of(domain),
+                                   .descriptors = descriptors,
+                                   .n_descriptors = n,
+                                   .hits_addend = hits};
+    return wr_decision_begin(&desk->frame, request, &desk->decision, &desk->failure);
+}
+
+/* Begins with one descriptor of one entry a key, value "v". */
+static const struct wr_batch *batch_of(struct desk *desk, const char *const *keys, size_t n)
+{
+    struct wr_entry *const entries = wr_arena_calloc(&desk->arena, n, sizeof *entries);
+    struct wr_descriptor *const descriptors = wr_arena_calloc(&desk->arena, n, sizeof *descriptors);
+
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = (struct wr_entry){wr_str_of(keys[i]), wr_str_of("v")};
+        descriptors[i] = of_entry(&entries[i]);
+    }
+    cr_assert_eq(begin(desk, "d", descriptors, n, 0), WR_OK);
+    return wr_decision_batch(desk->decision);
+}
+
+Test(decision, refuses_a_request_without_domain_descriptors_or_rules)
+{
+    struct desk desk;
+    struct wr_entry entry = {WR_STR("plain"), WR_STR("v")};
+    const struct wr_descriptor descriptor = of_entry(&entry);
+
+    desk_init(&desk);
+    cr_assert_eq(begin(&desk, "", &descriptor, 1, 0), WR_ERR_INVALID);
+    cr_assert_eq(desk.failure.status, WR_STATUS_INVALID_ARGUMENT);
+    cr_assert(wr_str_equal(desk.failure.field, wr_str_of("domain")));
+    cr_assert_eq(begin(&desk, "d", NULL, 0, 0), WR_ERR_INVALID);
+    cr_assert(wr_str_equal(desk.failure.field, wr_str_of("descriptors")));
+
+    struct wr_rules *const rules = desk.frame.rules;
+
+    desk.frame.rules = NULL;
+    cr_assert_eq(begin(&desk, "d", &descriptor, 1, 0), WR_ERR_NOT_FOUND);
+    cr_assert_eq(desk.failure.status, WR_STATUS_UNAVAILABLE);
+    cr_assert_gt(desk.failure.retry_us, 0);
+    desk.frame.rules = rules;
+    desk_fini(&desk);
+}
+
+Test(decision, hands_now_and_deadline_to_the_store)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+
+    const struct wr_batch *const batch = batch_of(&desk, (const char *const[]){"plain"}, 1);
+
+    cr_assert_eq(batch->now.wall_us, 1000);
+    cr_assert_eq(batch->deadline_mono_us, 77);
+    cr_assert_eq(batch->mode, WR_CHARGE_ALL);
+    desk_fini(&desk);
+}
+
+Test(decision, takes_only_where_a_limit_applies)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+
+    const struct wr_batch *const batch =
+        batch_of(&desk, (const char *const[]){"hour", "white", "none", "shadow", "quota"}, 5);
+
+    cr_assert_eq(batch->n_takes, 3);
+    cr_assert_eq(batch->takes[0].limit.requests, 7);
+    cr_assert_eq(batch->takes[0].limit.length_us, INT64_C(3600000000));
+    cr_assert(batch->takes[0].is_enforced);
+    cr_assert_not(batch->takes[1].is_enforced, "a shadow rule is not enforced");
+    cr_assert_not(batch->takes[2].is_enforced, "a quota rule is not enforced");
+    desk_fini(&desk);
+}
+
+Test(decision, hits_have_three_states_a_descriptor)
+{
+    static const struct {
+        uint32_t request_hits;
+        bool has_hits;
+        uint64_t hits;
+        bool is_negative;
+        uint64_t want;
+    } rows[] = {
+        {0, false, 0, false, 1},
+        {3, false, 0, false, 3},
+        {3, true, 0, false, 0},
+        {3, true, 300, false, 300},
+        {0, true, UINT64_MAX, false, UINT64_MAX},
+        {0, false, 0, true, 1},
+        {4, false, 0, true, 4},
+        {4, true, 5, true, 5},
+        {4, true, 0, true, 0},
+    };
+    struct desk desk;
+
+    desk_init(&desk);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_entry entry = {WR_STR("plain"), WR_STR("v")};
+        struct wr_descriptor descriptor = of_entry(&entry);
+
+        descriptor.has_hits_addend = rows[i].has_hits;
+        descriptor.hits_addend = rows[i].hits;
+        descriptor.is_negative_hits = rows[i].is_negative;
+        cr_assert_eq(begin(&desk, "d", &descriptor, 1, rows[i].request_hits), WR_OK);
+
+        const struct wr_take *const take = wr_decision_batch(desk.decision)->takes;
+
+        cr_assert_eq(take->hits, rows[i].want, "row %zu: hits", i);
+        cr_assert_eq(take->is_refund, rows[i].is_negative, "row %zu: refund", i);
+    }
+    desk_fini(&desk);
+}
+
+Test(decision, an_override_keeps_the_counter_of_a_rule_with_its_unit)
+{
+    struct desk desk;
+    struct wr_entry entry = {WR_STR("plain"), WR_STR("v")};
+    struct wr_descriptor descriptors[] = {of_entry(&entry), of_entry(&entry), of_entry(&entry)};
+
+    descriptors[1].has_override = true;
+    descriptors[1].override = (struct wr_override){.requests_per_unit = 50, .unit = WR_UNIT_MINUTE};
+    descriptors[2].has_override = true;
+    descriptors[2].override = (struct wr_override){.requests_per_unit = 50, .unit = WR_UNIT_HOUR};
+    desk_init(&desk);
+    cr_assert_eq(begin(&desk, "d", descriptors, 3, 0), WR_OK);
+
+    const struct wr_take *const takes = wr_decision_batch(desk.decision)->takes;
+
+    cr_assert(wr_str_equal(takes[0].key, takes[1].key));
+    cr_assert_not(wr_str_equal(takes[0].key, takes[2].key));
+    cr_assert_eq(takes[1].limit.requests, 50);
+    desk_fini(&desk);
+}
+
+Test(decision, a_bad_override_fails_the_call_and_names_the_field)
+{
+    static const int32_t units[] = {0, 7, 99, -1, INT32_MIN};
+    struct desk desk;
+    struct wr_entry entry = {WR_STR("plain"), WR_STR("v")};
+
+    desk_init(&desk);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        struct wr_descriptor descriptors[] = {of_entry(&entry), of_entry(&entry)};
+
+        descriptors[1].has_override = true;
+        descriptors[1].override.unit = units[i];
+        cr_assert_eq(begin(&desk, "d", descriptors, 2, 0), WR_ERR_INVALID, "unit %d", units[i]);
+        cr_assert_eq(desk.failure.status, WR_STATUS_INVALID_ARGUMENT);
+        cr_assert(wr_str_equal(desk.failure.field, wr_str_of("descriptors[1].limit.unit")));
+        cr_assert_eq(begin(&desk, "elsewhere", descriptors, 2, 0), WR_OK,
+                     "an unknown domain is OK whatever the override says");
+        cr_assert_eq(wr_decision_batch(desk.decision)->n_takes, 0);
+    }
+    desk_fini(&desk);
+}
+
+Test(decision, a_replaced_rule_is_not_counted)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+
+    /* free replaces p, though it is unlimited itself; one and two replace each other. */
+    const struct wr_batch *const batch =
+        batch_of(&desk, (const char *const[]){"plain", "free", "one", "two", "hour"}, 5);
+
+    cr_assert_eq(batch->n_takes, 1);
+    cr_assert_eq(batch->takes[0].limit.requests, 7);
+    desk_fini(&desk);
+}
+
+Test(decision, values_that_share_a_threshold_share_a_counter)
+{
+    struct desk desk;
+    struct wr_entry entries[] = {{WR_STR("files"), WR_STR("f/1")},
+                                 {WR_STR("files"), WR_STR("f/2")},
+                                 {WR_STR("hour"), WR_STR("f/1")},
+                                 {WR_STR("hour"), WR_STR("f/2")}};
+    struct wr_descriptor descriptors[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        descriptors[i] = of_entry(&entries[i]);
+    }
+    desk_init(&desk);
+    cr_assert_eq(begin(&desk, "d", descriptors, 4, 0), WR_OK);
+
+    const struct wr_take *const takes = wr_decision_batch(desk.decision)->takes;
+
+    cr_assert(wr_str_equal(takes[0].key, takes[1].key));
+    cr_assert_not(wr_str_equal(takes[2].key, takes[3].key));
+    desk_fini(&desk);
+}
+
+Test(decision, a_descriptor_without_entries_has_no_limit)
+{
+    const struct wr_descriptor descriptor = {.n_entries = 0};
+    struct desk desk;
+
+    desk_init(&desk);
+    cr_assert_eq(begin(&desk, "d", &descriptor, 1, 0), WR_OK);
+    cr_assert_eq(wr_decision_batch(desk.decision)->n_takes, 0);
+    desk_fini(&desk);
+}

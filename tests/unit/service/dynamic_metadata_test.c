@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/dynamic_metadata.h"
+
+#include <criterion/criterion.h>
+
+#define MAP(...)                                                                                   \
+    {                                                                                              \
+        .kind = WR_VALUE_MAP, .as.map = {                                                          \
+            (const struct wr_value_member[]){__VA_ARGS__},                                         \
+            sizeof((const struct wr_value_member[]){__VA_ARGS__}) / sizeof(struct wr_value_member) \
+        }                                                                                          \
+    }
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        .kind = WR_VALUE_STRING, .as.string = WR_STR(text)                                         \
+    }
+
+static const struct wr_value *at(const struct wr_value *value, const char *key)
+{
+    const struct wr_value *const found = wr_value_get(value, wr_str_of(key));
+
+    cr_assert_not_null(found, "no %s", key);
+    return found;
+}
+
+static void check_text(const struct wr_value *value, const char *want)
+{
+    cr_assert_eq(value->kind, WR_VALUE_STRING);
+    cr_assert(wr_str_equal(value->as.string, wr_str_of(want)), "wanted %s, got %.*s", want,
+              (int) value->as.string.len, value->as.string.ptr);
+}
+
+Test(dynamic_metadata, tells_what_was_asked)
+{
+    const struct wr_entry entries[] = {{WR_STR("a"), WR_STR("1")}, {WR_STR("b"), WR_STR("")}};
+    const struct wr_descriptor descriptors[] = {
+        {.entries = entries,
+         .n_entries = 2,
+         .has_hits_addend = true,
+         .hits_addend = 0,
+         .has_override = true,
+         .override = {.requests_per_unit = 3, .unit = 3}},
+        {.n_entries = 0},
+    };
+    const struct wr_request request = {
+        .domain = WR_STR("d"), .descriptors = descriptors, .n_descriptors = 2, .hits_addend = 7};
+    const struct wr_value *built = NULL;
+    struct wr_arena arena;
+
+    wr_arena_init(&arena, 64);
+    cr_assert(wr_dynamic_metadata_build(&arena, &request, NULL, 0, &built));
+    check_text(at(built, "domain"), "d");
+    cr_assert_eq((int) at(built, "hitsAddend")->as.number, 7);
+    cr_assert_null(wr_value_get(built, wr_str_of("metadata")));
+
+    const struct wr_value *const list = at(built, "descriptors");
+
+    cr_assert_eq(list->as.list.n, 2);
+    check_text(&at(&list->as.list.items[0], "entries")->as.list.items[0], "a=1");
+    check_text(&at(&list->as.list.items[0], "entries")->as.list.items[1], "b=");
+    check_text(at(&list->as.list.items[0], "limit"), "requests_per_unit:3 unit:HOUR");
+    cr_assert_eq((int) at(&list->as.list.items[0], "hitsAddend")->as.number, 0);
+    cr_assert_eq(at(&list->as.list.items[1], "entries")->as.list.n, 0);
+    cr_assert_null(wr_value_get(&list->as.list.items[1], wr_str_of("limit")));
+    wr_arena_fini(&arena);
+}
+
+Test(dynamic_metadata, the_first_value_wins_and_maps_are_merged_without_touching_the_rules)
+{
+    static const struct wr_value first =
+        MAP({WR_STR("m"), MAP({WR_STR("one"), TEXT("1")})}, {WR_STR("t"), TEXT("x")});
+    static const struct wr_value second =
+        MAP({WR_STR("m"), MAP({WR_STR("two"), TEXT("2")}, {WR_STR("one"), TEXT("no")})},
+            {WR_STR("t"), TEXT("y")});
+    const struct wr_value *const passed[] = {&first, &first, &second, &first};
+    const struct wr_request request = {.domain = WR_STR("d")};
+    const struct wr_value *built = NULL;
+    struct wr_arena arena;
+
+    wr_arena_init(&arena, 64);
+    cr_assert(wr_dynamic_metadata_build(&arena, &request, passed, 4, &built));
+
+    const struct wr_value *const merged = at(built, "metadata");
+
+    cr_assert_eq(merged->as.map.n, 2);
+    check_text(at(merged, "t"), "x");
+    check_text(at(at(merged, "m"), "one"), "1");
+    check_text(at(at(merged, "m"), "two"), "2");
+    cr_assert_eq(at(&first, "m")->as.map.n, 1, "the rule's own value has not changed");
+    cr_assert_eq(at(&second, "m")->as.map.n, 2);
+    wr_arena_fini(&arena);
+}

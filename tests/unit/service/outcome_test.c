@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/decision.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/support/rules_text.h"
+
+static const char *const yaml =
+    "domain: d\n"
+    "descriptors:\n"
+    "  - {key: r, metadata: {m: r}, rate_limit: {unit: hour, requests_per_unit: 10, name: rule}}\n"
+    "  - {key: s, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 10}}\n"
+    "  - {key: q, quota_mode: true, rate_limit: {unit: hour, requests_per_unit: 10}}\n"
+    "  - {key: b, shadow_mode: true, quota_mode: true,\n"
+    "     rate_limit: {unit: hour, requests_per_unit: 10}}\n"
+    "  - {key: u, rate_limit: {unlimited: true}}\n";
+
+/* How a descriptor comes out of the store. */
+enum fate {
+    PASS,
+    OVER,
+    LOST, /* no answer */
+};
+
+/* One call: a letter a descriptor is its key, '-' one that matches nothing; fates of its takes. */
+struct call {
+    const char *keys;
+    enum fate fates[4];
+    bool global_shadow, global_quota;
+    enum wr_failure_mode mode;
+};
+
+struct desk {
+    struct wr_arena arena;
+    struct wr_metrics *metrics;
+    struct wr_settings settings;
+    struct wr_rules *rules;
+    struct wr_response response;
+    struct wr_failure failure;
+};
+
+static void desk_init(struct desk *desk)
+{
+    *desk = (struct desk){.metrics = wr_metrics_new(), .rules = wr_rules_of_text(yaml)};
+    wr_arena_init(&desk->arena, 1024);
+}
+
+static void desk_fini(struct desk *desk)
+{
+    wr_rules_release(desk->rules);
+    wr_arena_fini(&desk->arena);
+    wr_metrics_destroy(desk->metrics);
+}
+
+static void answer(struct wr_batch *batch, const enum fate *fates)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        struct wr_take *const take = &batch->takes[i];
+
+        take->answer = fates[i] == LOST ? WR_TAKE_TIMEOUT : WR_TAKE_DECIDED;
+        take->verdict = (struct wr_verdict){
+            .over = fates[i] == OVER,
+            .remaining = fates[i] == OVER ? 0 : 9 - i,
+            .reset_us = 1500000,
+        };
+    }
+}
+
+static enum wr_err play(struct desk *desk, const struct call *call)
+{
+    const size_t n = strlen(call->keys);
+    struct wr_entry *const entries = wr_arena_calloc(&desk->arena, n, sizeof *entries);
+    struct wr_descriptor *const descriptors = wr_arena_calloc(&desk->arena, n, sizeof *descriptors);
+    struct wr_request *const request = wr_arena_calloc(&desk->arena, 1, sizeof *request);
+    struct wr_decision *decision = NULL;
+
+    desk->settings.has_shadow_mode = call->global_shadow;
+    desk->settings.has_quota_mode = call->global_quota;
+    desk->settings.failure_mode = call->mode;
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = (struct wr_entry){{&call->keys[i], 1}, WR_STR("v")};
+        descriptors[i] = (struct wr_descriptor){.entries = &entries[i], .n_entries = 1};
+    }
+    *request =
+        (struct wr_request){.domain = WR_STR("d"), .descriptors = descriptors, .n_descriptors = n};
+
+    const struct wr_decision_frame frame = {
+        .settings = &desk->settings,
+        .rules = desk->rules,
+        .arena = &desk->arena,
+        .metrics = wr_metrics_block_new(desk->metrics),
+    };
+
+    cr_assert_eq(wr_decision_begin(&frame, request, &decision, &desk->failure), WR_OK);
+    answer(wr_decision_batch(decision), call->fates);
+    return wr_decision_finish(decision, &desk->response, &desk->failure);
+}
+
+Test(outcome, shapes_of_statuses)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    cr_assert_eq(play(&desk, &(struct call){.keys = "r-urs", .fates = {PASS, OVER, OVER}}), WR_OK);
+
+    const struct wr_descriptor_status *const s = desk.response.statuses;
+
+    cr_assert_eq(desk.response.n_statuses, 5);
+    cr_assert_eq(s[0].code, WR_CODE_OK);
+    cr_assert_eq(s[0].limit_remaining, 9);
+    cr_assert_eq(s[0].requests_per_unit, 10);
+    cr_assert_eq(s[0].unit, WR_UNIT_HOUR);
+    cr_assert(wr_str_equal(s[0].name, wr_str_of("rule")));
+    cr_assert_eq(s[0].reset_us, 2000000, "whole seconds, rounded up");
+    cr_assert_eq(s[1].code, WR_CODE_OK);
+    cr_assert_not(s[1].has_limit);
+    cr_assert_eq(s[1].limit_remaining, 0);
+    cr_assert_eq(s[2].code, WR_CODE_OK);
+    cr_assert_not(s[2].has_limit);
+    cr_assert_eq(s[2].limit_remaining, UINT32_MAX);
+    cr_assert_eq(s[3].code, WR_CODE_OVER_LIMIT);
+    cr_assert(s[3].has_limit);
+    cr_assert_eq(s[3].limit_remaining, 0);
+    cr_assert_eq(s[4].code, WR_CODE_OK, "a shadow rule that is over shows OK");
+    cr_assert(s[4].has_limit);
+    cr_assert_eq(s[4].limit_remaining, 0);
+    desk_fini(&desk);
+}
+
+Test(outcome, overall_code_with_quota_and_shadow)
+{
+    static const struct {
+        struct call call;
+        enum wr_code want;
+    } rows[] = {
+        {{.keys = "r", .fates = {PASS}}, WR_CODE_OK},
+        {{.keys = "r", .fates = {OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "rr", .fates = {PASS, OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "s", .fates = {OVER}}, WR_CODE_OK},
+        {{.keys = "q", .fates = {OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "qq", .fates = {OVER, PASS}}, WR_CODE_OK},
+        {{.keys = "qq", .fates = {OVER, OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "qr", .fates = {OVER, PASS}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "qqr", .fates = {OVER, PASS, OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "q-", .fates = {OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "qu", .fates = {OVER}}, WR_CODE_OVER_LIMIT},
+        {{.keys = "qb", .fates = {OVER, OVER}}, WR_CODE_OK},
+        {{.keys = "rr", .fates = {OVER, PASS}, .global_quota = true}, WR_CODE_OK},
+        {{.keys = "rr", .fates = {OVER, OVER}, .global_quota = true}, WR_CODE_OVER_LIMIT},
+        {{.keys = "r-", .fates = {OVER}, .global_quota = true}, WR_CODE_OK},
+        {{.keys = "ru", .fates = {OVER}, .global_quota = true}, WR_CODE_OVER_LIMIT},
+        {{.keys = "r", .fates = {OVER}, .global_shadow = true}, WR_CODE_OK},
+    };
+    struct desk desk;
+
+    desk_init(&desk);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(play(&desk, &rows[i].call), WR_OK, "row %zu", i);
+        cr_assert_eq(desk.response.overall_code, rows[i].want, "row %zu: %s gave %d", i,
+                     rows[i].call.keys, (int) desk.response.overall_code);
+    }
+    desk_fini(&desk);
+}
+
+Test(outcome, global_shadow_keeps_the_statuses_as_they_are)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    cr_assert_eq(play(&desk, &(struct call){.keys = "r", .fates = {OVER}, .global_shadow = true}),
+                 WR_OK);
+    cr_assert_eq(desk.response.statuses[0].code, WR_CODE_OVER_LIMIT);
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_GLOBAL_SHADOW), 1);
+    desk_fini(&desk);
+}
+
+Test(outcome, failure_modes_and_a_certain_refusal)
+{
+    static const struct {
+        struct call call;
+        enum wr_err err;
+        enum wr_code overall, first;
+        enum wr_metric metric;
+    } rows[] = {
+        {{.keys = "r", .fates = {LOST}, .mode = WR_FAILURE_ERROR},
+         WR_ERR_IO,
+         WR_CODE_OK,
+         WR_CODE_OK,
+         WR_METRIC_FAILURE_ERROR},
+        {{.keys = "r", .fates = {LOST}, .mode = WR_FAILURE_ALLOW},
+         WR_OK,
+         WR_CODE_OK,
+         WR_CODE_OK,
+         WR_METRIC_FAILURE_ALLOW},
+        {{.keys = "r", .fates = {LOST}, .mode = WR_FAILURE_DENY},
+         WR_OK,
+         WR_CODE_OVER_LIMIT,
+         WR_CODE_OVER_LIMIT,
+         WR_METRIC_FAILURE_DENY},
+        {{.keys = "rr", .fates = {LOST, OVER}, .mode = WR_FAILURE_ERROR},
+         WR_OK,
+         WR_CODE_OVER_LIMIT,
+         WR_CODE_UNKNOWN,
+         WR_METRIC_FAILURE_ERROR},
+        {{.keys = "rr", .fates = {LOST, OVER}, .mode = WR_FAILURE_ALLOW},
+         WR_OK,
+         WR_CODE_OVER_LIMIT,
+         WR_CODE_OK,
+         WR_METRIC_FAILURE_ALLOW},
+        {{.keys = "s", .fates = {LOST}, .mode = WR_FAILURE_DENY},
+         WR_OK,
+         WR_CODE_OK,
+         WR_CODE_OK,
+         WR_METRIC_FAILURE_ALLOW},
+        {{.keys = "r", .fates = {LOST}, .mode = WR_FAILURE_ERROR, .global_shadow = true},
+         WR_OK,
+         WR_CODE_OK,
+         WR_CODE_UNKNOWN,
+         WR_METRIC_FAILURE_ERROR},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct desk desk;
+
+        desk_init(&desk);
+        cr_assert_eq(play(&desk, &rows[i].call), rows[i].err, "row %zu", i);
+        cr_assert_eq(wr_metrics_sum(desk.metrics, rows[i].metric), 1, "row %zu: metric", i);
+        if (rows[i].err == WR_OK) {
+            cr_assert_eq(desk.response.overall_code, rows[i].overall, "row %zu: overall", i);
+            cr_assert_eq(desk.response.statuses[0].code, rows[i].first, "row %zu: status", i);
+            cr_assert_not(desk.response.statuses[0].has_limit, "row %zu: limit", i);
+        } else {
+            cr_assert_eq(desk.failure.status, WR_STATUS_UNAVAILABLE, "row %zu", i);
+            cr_assert_gt(desk.failure.retry_us, 0, "row %zu", i);
+        }
+        desk_fini(&desk);
+    }
+}
+
+Test(outcome, headers_show_the_fewest_left_or_the_last_that_refuses)
+{
+    static const struct {
+        struct call call;
+        const char *remaining; /* NULL: no headers */
+    } rows[] = {
+        {{.keys = "rrr", .fates = {PASS, PASS, PASS}}, "7"},
+        {{.keys = "rr", .fates = {OVER, PASS}}, "0"},
+        {{.keys = "-u"}, NULL},
+        {{.keys = "rs", .fates = {PASS, OVER}}, "0"},
+    };
+    struct desk desk;
+
+    desk_init(&desk);
+    desk.settings.has_response_headers = true;
+    desk.settings.limit_header = wr_str_of("L");
+    desk.settings.remaining_header = wr_str_of("R");
+    desk.settings.reset_header = wr_str_of("S");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(play(&desk, &rows[i].call), WR_OK, "row %zu", i);
+        if (rows[i].remaining == NULL) {
+            cr_assert_eq(desk.response.n_headers, 0, "row %zu", i);
+            continue;
+        }
+        cr_assert_eq(desk.response.n_headers, 3, "row %zu", i);
+        cr_assert(wr_str_equal(desk.response.headers[0].value, wr_str_of("10")), "row %zu", i);
+        cr_assert(wr_str_equal(desk.response.headers[1].value, wr_str_of(rows[i].remaining)),
+                  "row %zu", i);
+        cr_assert(wr_str_equal(desk.response.headers[2].value, wr_str_of("2")), "row %zu", i);
+    }
+    desk_fini(&desk);
+}
+
+Test(outcome, metadata_of_what_passed_only)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    desk.settings.has_dynamic_metadata = true;
+    cr_assert_eq(play(&desk, &(struct call){.keys = "r", .fates = {PASS}}), WR_OK);
+    cr_assert_not_null(wr_value_get(desk.response.dynamic_metadata, wr_str_of("metadata")));
+    cr_assert_eq(play(&desk, &(struct call){.keys = "r", .fates = {OVER}}), WR_OK);
+    cr_assert_null(wr_value_get(desk.response.dynamic_metadata, wr_str_of("metadata")));
+    desk_fini(&desk);
+}
