@@ -67,9 +67,9 @@ Test(dynamic_metadata, tells_what_was_asked)
 
 Test(dynamic_metadata, the_first_value_wins_and_maps_are_merged_without_touching_the_rules)
 {
-    static const struct wr_value first =
+    const struct wr_value first =
         MAP({WR_STR("m"), MAP({WR_STR("one"), TEXT("1")})}, {WR_STR("t"), TEXT("x")});
-    static const struct wr_value second =
+    const struct wr_value second =
         MAP({WR_STR("m"), MAP({WR_STR("two"), TEXT("2")}, {WR_STR("one"), TEXT("no")})},
             {WR_STR("t"), TEXT("y")});
     const struct wr_value *const passed[] = {&first, &first, &second, &first};
