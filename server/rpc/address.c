@@ -108,7 +108,7 @@ static enum wr_err resolve(const char *host, struct wr_address *out_address,
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
 
-    if (getaddrinfo(host, NULL, &hints, &found) != 0) {
+    if (getaddrinfo(host, NULL, &hints, &found) != 0 || found == NULL) {
         return refuse("names a host that does not resolve", out_reason);
     }
 
