@@ -115,7 +115,7 @@ run_pytest() {
 part_unit() { run_programs asan unit_ count_criterion; }
 
 part_stress() {
-    export TSAN_OPTIONS=halt_on_error=1
+    export TSAN_OPTIONS="halt_on_error=1 suppressions=$root/tests/stress/tsan.supp"
     run_programs tsan stress_ count_program
 }
 

@@ -75,13 +75,15 @@ def test_no_answer(ctl):
     assert "no answer" in result.stderr
 
 
-def test_server_error_is_no_answer_and_explained(ctl):
-    result = ctl("check", "", "k=a")
+def test_server_error_is_no_answer_and_explained(launch_stores):
+    server = launch_stores("domain: [\n")
+    result = weirserver.run(weirserver.binary("weirctl"), "check", "d", "k=a", "--target", server.address, "--timeout", "10s")
     assert result.returncode == NO_ANSWER
-    assert "domain" in result.stderr
+    assert "no answer: " in result.stderr
+    assert "configuration" in result.stderr
 
 
-@pytest.mark.parametrize("words", [["check"], ["check", "d"], ["check", "d", "novalue"], ["nothing"],
+@pytest.mark.parametrize("words", [["check"], ["check", "d"], ["check", "", "k=a"], ["check", "d", "novalue"], ["nothing"],
                                    ["check", "d", "k=a", "--hits", "x"], ["check", "d", "k=a", "--peek", "--hits", "1"]])
 def test_wrong_command_line(words):
     result = weirserver.run(weirserver.binary("weirctl"), *words)

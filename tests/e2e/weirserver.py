@@ -66,6 +66,7 @@ class Server:
         self.port_file = os.path.join(self.folder, "ports")
         self.log_file = os.path.join(self.folder, "stderr")
         self.process = None
+        self.was_signalled = False
         self.callers = []
 
     def start(self, rules, *flags, env=None, listen="127.0.0.1:0", by_flags=True):
@@ -108,7 +109,10 @@ class Server:
         return caller
 
     def signal_stop(self):
-        self.process.send_signal(signal.SIGTERM)
+        """Once: a second SIGTERM ends the server at once, whatever it is at."""
+        if not self.was_signalled and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.was_signalled = True
 
     def stop(self):
         """Ends it as an orchestrator does, and expects a clean exit."""
@@ -116,8 +120,7 @@ class Server:
             caller.close()
         if self.process is None:
             return
-        if self.process.poll() is None:
-            self.signal_stop()
+        self.signal_stop()
         try:
             status = self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
