@@ -27,7 +27,8 @@ struct wr_health_row {
     enum wr_serving serving;
 };
 
-/* HealthCheckRequest. `*out_service` is in `arena`. WR_ERR_MALFORMED, WR_ERR_NO_MEMORY. */
+/* HealthCheckRequest. `*out_service` is in `arena`. WR_ERR_MALFORMED, WR_ERR_TOO_LARGE (far beyond
+ * any name), WR_ERR_NO_MEMORY. */
 WR_MUST_USE enum wr_err wr_health_request_decode(struct wr_str message, struct wr_arena *arena,
                                                  struct wr_str *out_service);
 

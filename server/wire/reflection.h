@@ -26,7 +26,7 @@ void wr_descriptor_pool_destroy(struct wr_descriptor_pool *pool);
 /*
  * Answers one ServerReflectionRequest with one encoded ServerReflectionResponse in `arena`; what is
  * not found is answered with an error_response, as the protocol has it. WR_ERR_MALFORMED when
- * `message` is no such request, WR_ERR_NO_MEMORY.
+ * `message` is no such request, WR_ERR_TOO_LARGE when it is far beyond any name, WR_ERR_NO_MEMORY.
  */
 WR_MUST_USE enum wr_err wr_reflection_answer(const struct wr_descriptor_pool *pool,
                                              struct wr_str message, struct wr_arena *arena,
