@@ -178,15 +178,12 @@ void wr_grpc_client_call_cancel(struct wr_grpc_client_call *call)
 
 grpc_status_code wr_grpc_client_call_end(struct wr_grpc_client_call *call)
 {
+    struct wr_str dropped = {0};
+
+    while (!call->ended.is_done && wr_grpc_client_call_receive(call, &dropped)) {
+    }
     wait_for(call->client, &call->ended);
     return call->status;
-}
-
-bool wr_grpc_client_call_has_ended(struct wr_grpc_client_call *call)
-{
-    while (!call->ended.is_done && turn(call->client, gpr_now(GPR_CLOCK_MONOTONIC))) {
-    }
-    return call->ended.is_done;
 }
 
 static struct wr_str str_of(const grpc_slice *slice)

@@ -62,11 +62,8 @@ bool wr_grpc_client_call_receive(struct wr_grpc_client_call *call, struct wr_str
 
 void wr_grpc_client_call_cancel(struct wr_grpc_client_call *call);
 
-/* Waits for the end; the status. */
+/* Waits for the end, dropping messages that come before it; the status. */
 grpc_status_code wr_grpc_client_call_end(struct wr_grpc_client_call *call);
-
-/* True when the end has come; looks, and does not wait. */
-bool wr_grpc_client_call_has_ended(struct wr_grpc_client_call *call);
 
 /* A value of the trailing metadata; ptr NULL when there is none. */
 struct wr_str wr_grpc_client_call_trailer(const struct wr_grpc_client_call *call, const char *key);

@@ -160,7 +160,7 @@ static void finish(struct wr_call *call, enum wr_status status, struct wr_str me
     }
 }
 
-static void send(struct wr_call *call, struct wr_str message)
+static void send_message(struct wr_call *call, struct wr_str message)
 {
     struct wr_grpc_slot *const slot = slot_of(call);
 
@@ -215,7 +215,7 @@ static struct wr_str peer(struct wr_call *call)
 
 static const struct wr_call_ops ops_of_slot = {
     .reply = reply,
-    .send = send,
+    .send = send_message,
     .finish = finish,
     .await = await,
     .wake = wake,
@@ -273,6 +273,15 @@ static void destroy_buffer(grpc_byte_buffer **buffer)
     }
 }
 
+/* A first chunk that was made for a giant is given back too. */
+static void reset_arena(struct wr_arena *arena)
+{
+    wr_arena_reset(arena);
+    if (arena->total_size > arena->first_size) {
+        wr_arena_fini(arena);
+    }
+}
+
 /* Frees what the call held, and forgets it. */
 static void clear(struct wr_grpc_slot *slot)
 {
@@ -301,7 +310,7 @@ static void clear(struct wr_grpc_slot *slot)
     slot->is_close_apart = slot->is_close_seen = slot->is_cancelled = slot->is_ended = false;
     slot->had_message = slot->is_half_closed = slot->is_reading = slot->is_sending = false;
     slot->is_begun = false;
-    wr_arena_reset(&slot->arena);
+    reset_arena(&slot->arena);
 }
 
 static void recycle(struct wr_grpc_slot *slot)
@@ -344,6 +353,7 @@ static void begin(struct wr_grpc_slot *slot)
     }
 }
 
+/* A caller who leaves is seen here as a half-close first: C core does not tell them apart. */
 static void take_message(struct wr_grpc_slot *slot)
 {
     slot->is_reading = false;

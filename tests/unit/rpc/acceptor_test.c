@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rpc/acceptor.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "rpc/listen.h"
+
+#define PATIENCE_MS 10000
+#define N 16
+
+static struct wr_metrics *metrics;
+static struct wr_listen *listening;
+static struct wr_acceptor *acceptor;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int adopted[N];
+static _Atomic size_t n_adopted;
+
+static void adopt(void *context, int fd)
+{
+    (void) context;
+    (void) pthread_mutex_lock(&mutex);
+    adopted[atomic_fetch_add(&n_adopted, 1)] = fd;
+    (void) pthread_mutex_unlock(&mutex);
+}
+
+static void open_with(size_t max_connections)
+{
+    const struct wr_str address = WR_STR("127.0.0.1:0");
+    const struct wr_listen_options listen_options = {
+        .addresses = &address, .n_addresses = 1, .option = ""};
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 1);
+    metrics = wr_metrics_new();
+    cr_assert_eq(wr_listen_open(&listen_options, &diag, &listening), WR_OK);
+    wr_diag_fini(&diag);
+
+    const struct wr_acceptor_options options = {.listen = listening,
+                                                .max_connections = max_connections,
+                                                .adopt = adopt,
+                                                .metrics = metrics};
+
+    cr_assert_eq(wr_acceptor_new(&options, &acceptor), WR_OK);
+    cr_assert_eq(wr_acceptor_start(acceptor), WR_OK);
+}
+
+static void close_all(void)
+{
+    wr_acceptor_destroy(acceptor);
+    wr_listen_close(listening);
+    for (size_t i = 0; i < atomic_load(&n_adopted); i++) {
+        (void) close(adopted[i]);
+    }
+    wr_metrics_destroy(metrics);
+}
+
+/* The system's queue takes it whether or not it is accepted. */
+static int connect_once(void)
+{
+    const struct wr_address *const address = wr_listen_address(listening, 0);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(connect(fd, (const struct sockaddr *) &address->storage, address->len), 0);
+    return fd;
+}
+
+static bool has_adopted(size_t n)
+{
+    for (int left_ms = PATIENCE_MS; atomic_load(&n_adopted) != n; left_ms--) {
+        if (left_ms == 0) {
+            return false;
+        }
+        (void) poll(NULL, 0, 1);
+    }
+    return true;
+}
+
+static bool has_counted(enum wr_metric metric, uint64_t at_least)
+{
+    for (int left_ms = PATIENCE_MS; wr_metrics_sum(metrics, metric) < at_least; left_ms--) {
+        if (left_ms == 0) {
+            return false;
+        }
+        (void) poll(NULL, 0, 1);
+    }
+    return true;
+}
+
+Test(acceptor, hands_over_connections_ready_for_use)
+{
+    open_with(0);
+
+    const int client = connect_once();
+    int no_delay = 0;
+    socklen_t len = sizeof no_delay;
+
+    cr_assert(has_adopted(1));
+    cr_assert(has_counted(WR_METRIC_CONNECTIONS, 1));
+    cr_assert(fcntl(adopted[0], F_GETFL) & O_NONBLOCK);
+    cr_assert(fcntl(adopted[0], F_GETFD) & FD_CLOEXEC);
+    cr_assert_eq(getsockopt(adopted[0], IPPROTO_TCP, TCP_NODELAY, &no_delay, &len), 0);
+    cr_assert_neq(no_delay, 0);
+    (void) close(client);
+    close_all();
+}
+
+Test(acceptor, lets_callers_wait_at_the_cap_and_goes_on_when_one_leaves)
+{
+    int clients[4];
+
+    open_with(2);
+    for (size_t i = 0; i < 4; i++) {
+        clients[i] = connect_once();
+    }
+    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1));
+    cr_assert_eq(atomic_load(&n_adopted), 2);
+    (void) close(adopted[0]); /* as a transport does */
+    cr_assert(has_adopted(3));
+    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 2));
+    (void) close(adopted[1]);
+    (void) close(adopted[2]);
+    cr_assert(has_adopted(4));
+    for (size_t i = 0; i < 4; i++) {
+        (void) close(clients[i]);
+    }
+    close_all();
+}
+
+Test(acceptor, pauses_without_descriptors_and_recovers)
+{
+    struct rlimit files, tight;
+
+    open_with(1000);
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+    const struct wr_address *const address = wr_listen_address(listening, 0);
+
+    tight = files;
+    tight.rlim_cur = (rlim_t) client + 1;
+    /* Nothing below the limit may be free. */
+    int fillers[64], n_fillers = 0;
+
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    while (n_fillers < 64) {
+        const int filler = dup(client);
+
+        if (filler < 0) {
+            break;
+        }
+        fillers[n_fillers] = filler;
+        n_fillers++;
+    }
+    cr_assert_eq(connect(client, (const struct sockaddr *) &address->storage, address->len), 0);
+    cr_assert(has_counted(WR_METRIC_ACCEPT_PAUSES, 2), "it tries again");
+    cr_assert_eq(atomic_load(&n_adopted), 0);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+    cr_assert(has_adopted(1), "the caller who waited is served");
+    for (int i = 0; i < n_fillers; i++) {
+        (void) close(fillers[i]);
+    }
+    (void) close(client);
+    close_all();
+}
+
+Test(acceptor, adopts_nothing_after_its_stop)
+{
+    open_with(0);
+    wr_acceptor_stop(acceptor);
+
+    const int client = connect_once();
+
+    wr_acceptor_stop(acceptor);
+    cr_assert_eq(atomic_load(&n_adopted), 0);
+    (void) close(client);
+    close_all();
+}
+
+Test(acceptor, that_is_paused_at_the_cap_stops_too)
+{
+    open_with(1);
+
+    const int first = connect_once(), second = connect_once();
+
+    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1));
+    wr_acceptor_stop(acceptor);
+    cr_assert_eq(atomic_load(&n_adopted), 1);
+    (void) close(first);
+    (void) close(second);
+    close_all();
+}
