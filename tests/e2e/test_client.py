@@ -330,7 +330,7 @@ def test_a_client_outlives_its_server(tmp_path):
         said = weirserver.wait_until(lambda: (r := player.play(2, 2))["no_answer"] == 4 and r, "the loss to be seen")
         assert said["code"] == "unavailable", said
         with fakerls.serving(check=answer, address=target):
-            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 10)
+            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 4)
 
 
 def test_a_client_that_is_never_used_ends():

@@ -127,7 +127,8 @@ struct weir_client;
  * there yet is no error. On failure `*out_client` is untouched and `error`, unless NULL, tells why:
  * WEIR_ERR_INVALID (a target or policy that cannot be), WEIR_ERR_MEMORY.
  *
- * Threads: any thread. It starts threads of gRPC's own, which inherit the caller's signal mask.
+ * Threads: any thread. It starts threads of gRPC's own, which inherit the caller's signal mask,
+ * and one that takes no signals and makes lost connections anew.
  */
 WEIR_API WEIR_MUST_USE enum weir_err weir_client_new(const struct weir_options *options,
                                                      struct weir_client **out_client,
