@@ -6,6 +6,7 @@
 
 #include "limit/unit.h"
 #include "tests/support/taker.h"
+#include "tests/unit/store/failing_malloc.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
@@ -271,5 +272,55 @@ Test(local_store, memory_follows_the_counters_both_ways)
     }
     cr_assert_eq(stats().n_counters, 10u);
     cr_assert_leq(stats().memory_bytes, empty_bytes + 4096);
+    end();
+}
+
+Test(local_store, new_fails_cleanly_whichever_allocation_fails)
+{
+    const struct wr_local_store_options options = {.max_counters = 1000, .n_stripes = 4};
+    size_t n = 0;
+
+    for (;; n++) {
+        struct wr_backend *store = NULL;
+
+        fail_allocations_after(n);
+
+        const enum wr_err err = wr_local_store_new(&options, &store);
+
+        stop_failing();
+        if (err == WR_OK) {
+            wr_backend_destroy(store);
+            break;
+        }
+        cr_assert_eq(err, WR_ERR_NO_MEMORY);
+        cr_assert_null(store);
+    }
+    cr_assert_eq(n, 6u, "the store, its stripes and the tables of four stripes");
+}
+
+Test(local_store, takes_without_memory_are_counted)
+{
+    begin(1000, 1);
+    fail_allocations_after(0);
+    cr_assert_eq(wr_taker_take_number(&taker, 1).answer, WR_TAKE_NO_MEMORY);
+    stop_failing();
+    cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_STORE_NO_MEMORY), 1u);
+    end();
+}
+
+/* After warm-up a take of a known key needs no memory. */
+Test(local_store, known_counters_allocate_nothing)
+{
+    begin(1000, 4);
+    for (uint64_t n = 0; n < 500; n++) {
+        (void) wr_taker_take_number(&taker, n);
+    }
+    fail_allocations_after(0);
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t n = 0; n < 500; n++) {
+            cr_assert_eq(wr_taker_take_number(&taker, n).answer, WR_TAKE_DECIDED);
+        }
+    }
+    stop_failing();
     end();
 }

@@ -3,20 +3,10 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
-#include <stdlib.h>
+
+#include "tests/unit/store/failing_malloc.h"
 
 #define SPAN 20 /* 2^20 µs */
-
-/* calloc of the table as the linker wraps it: fails while `out_of_memory` says so. */
-static bool out_of_memory;
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return out_of_memory ? NULL : __real_calloc(n, size);
-}
 
 /* Spreads numbers over the homes (the 64-bit finaliser of MurmurHash3). */
 static struct wr_hash hash_of(uint64_t number)
@@ -192,7 +182,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
 
     const uint32_t capacity = table.capacity;
 
-    out_of_memory = true;
+    fail_allocations_after(0);
     for (; n < capacity - 1; n++) {
         add(&table, n, 1000);
     }
@@ -202,7 +192,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
     cr_assert(!wr_slot_table_add(&table, &more));
     cr_assert(!has(&table, n), "a search ends although the table is as full as can be");
     cr_assert_eq(table.n_used, n);
-    out_of_memory = false;
+    stop_failing();
     add(&table, n, 1000);
     for (uint64_t k = 0; k <= n; k++) {
         cr_assert(has(&table, k));
@@ -218,9 +208,9 @@ Test(slot_table, without_memory_a_sweep_still_removes)
     for (uint64_t n = 0; n < 100; n++) {
         add(&table, n, n == 0 ? 2000 : 1000);
     }
-    out_of_memory = true;
+    fail_allocations_after(0);
     cr_assert_eq(wr_slot_table_sweep(&table, 1000), 99u);
-    out_of_memory = false;
+    stop_failing();
     cr_assert(has(&table, 0));
     cr_assert(!has(&table, 1));
     wr_slot_table_fini(&table);

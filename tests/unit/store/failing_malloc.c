@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/store/failing_malloc.h"
+
+#include <stdint.h>
+
+static size_t n_left = SIZE_MAX;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void fail_allocations_after(size_t n)
+{
+    n_left = n;
+}
+
+void stop_failing(void)
+{
+    n_left = SIZE_MAX;
+}
+
+static int is_failing(void)
+{
+    if (n_left == SIZE_MAX) {
+        return 0;
+    }
+    if (n_left == 0) {
+        return 1;
+    }
+    n_left--;
+    return 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_failing() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return is_failing() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return is_failing() ? NULL : __real_aligned_alloc(alignment, size);
+}
