@@ -2,12 +2,10 @@
 #include "app.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sysexits.h>
 #include <time.h>
@@ -15,10 +13,10 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "check.h"
 #include "cores.h"
+#include "listeners.h"
+#include "log_notes.h"
 #include "metrics/metrics.h"
-#include "port_file.h"
 #include "rpc/acceptor.h"
 #include "rpc/decide.h"
 #include "rpc/grpc/server.h"
@@ -88,16 +86,6 @@ enum wr_err wr_app_local_backend(const struct wr_options *options, struct wr_met
         &(struct wr_local_store_options){.max_counters = options->max_counters}, out_backend);
 }
 
-static void log_notes(const struct wr_diag *diag)
-{
-    char line[2048];
-
-    for (const struct wr_note *note = diag->first; note != NULL; note = note->next) {
-        wr_note_format(note, line, sizeof line);
-        wr_log(note->severity == WR_SEVERITY_ERROR ? WR_LOG_ERROR : WR_LOG_WARN, "%s", line);
-    }
-}
-
 /* Puts what is good in force. With files and none of them good there are no rules, which is not
  * the same as rules that limit nothing. */
 static void use_rules(struct wr_app *app, struct wr_load_result *result)
@@ -128,7 +116,7 @@ static int load_rules(struct wr_app *app)
     const enum wr_err err = wr_rules_load(&app->source.load, &diag, &result);
 
     if (!app->has_told) {
-        log_notes(&diag);
+        wr_log_notes(&diag);
     }
     if (err == WR_OK) {
         use_rules(app, &result);
@@ -155,7 +143,6 @@ static size_t n_workers(const struct wr_app *app)
 
 static int make_parts(struct wr_app *app, wr_backend_new_fn new_backend)
 {
-    wr_clock_init(&app->clock, NULL, NULL);
     app->settings = settings_of(app->options);
     app->metrics = wr_metrics_new();
     app->block = app->metrics != NULL ? wr_metrics_block_new(app->metrics) : NULL;
@@ -163,6 +150,9 @@ static int make_parts(struct wr_app *app, wr_backend_new_fn new_backend)
     if (app->block == NULL || app->health == NULL || wr_descriptor_pool_new(&app->pool) != WR_OK) {
         return fail(EX_OSERR, "the server could not be set up: out of memory");
     }
+    wr_clock_init(&app->clock, NULL, NULL);
+    wr_metrics_bind(app->metrics, WR_METRIC_CLOCK_STEPS_BACK, &app->clock.steps_back);
+    wr_metrics_bind(app->metrics, WR_METRIC_CLOCK_STEPS_TAKEN, &app->clock.steps_taken);
 
     const enum wr_err err = new_backend(app->options, app->metrics, &app->backend);
 
@@ -235,80 +225,6 @@ static int start_accepting(struct wr_app *app)
     if (wr_acceptor_new(&options, &app->acceptor) != WR_OK ||
         wr_acceptor_start(app->acceptor) != WR_OK) {
         return fail(EX_OSERR, "the acceptor could not be started: out of memory or threads");
-    }
-    return EX_OK;
-}
-
-static int exit_code_of(enum wr_err err)
-{
-    switch (err) {
-    case WR_ERR_INVALID:
-        return EX_USAGE;
-    case WR_ERR_EXISTS:
-        return EX_UNAVAILABLE;
-    case WR_OK:
-    case WR_ERR_NO_MEMORY:
-    case WR_ERR_MALFORMED:
-    case WR_ERR_TOO_LARGE:
-    case WR_ERR_NOT_FOUND:
-    case WR_ERR_IO:
-    case WR_ERR_SYSTEM:
-    default:
-        return EX_OSERR;
-    }
-}
-
-/* What --grpc-listen says, else the incumbent's GRPC_HOST and GRPC_PORT together. */
-static size_t addresses_of(const struct wr_options *options, char *joined, size_t size,
-                           struct wr_str out_addresses[WR_OPTION_LIST_MAX])
-{
-    if (options->grpc_listen.n == 0) {
-        (void) snprintf(joined, size, "%s:%" PRIu64, options->grpc_host, options->grpc_port);
-        out_addresses[0] = wr_str_of(joined);
-        return 1;
-    }
-    for (size_t i = 0; i < options->grpc_listen.n; i++) {
-        out_addresses[i] = wr_str_of(options->grpc_listen.items[i]);
-    }
-    return options->grpc_listen.n;
-}
-
-static int open_listeners(struct wr_app *app)
-{
-    struct wr_str addresses[WR_OPTION_LIST_MAX];
-    char joined[512];
-    struct wr_diag diag;
-    const struct wr_listen_options options = {
-        .addresses = addresses,
-        .n_addresses = addresses_of(app->options, joined, sizeof joined, addresses),
-        .option = app->options->grpc_listen.n == 0 ? "GRPC_HOST, GRPC_PORT" : "--grpc-listen",
-        .unix_mode = (unsigned) app->options->unix_socket_mode,
-    };
-
-    wr_diag_init(&diag, MAX_NOTES);
-
-    const enum wr_err err = wr_listen_open(&options, &diag, &app->listen);
-
-    log_notes(&diag);
-    wr_diag_fini(&diag);
-    return err == WR_OK ? EX_OK : exit_code_of(err);
-}
-
-static int write_port_file(const struct wr_app *app)
-{
-    struct wr_port_line lines[WR_OPTION_LIST_MAX];
-    char texts[WR_OPTION_LIST_MAX][WR_ADDRESS_TEXT_SIZE];
-    const char *const path = app->options->port_file;
-    const size_t n = wr_listen_count(app->listen);
-
-    for (size_t i = 0; i < n; i++) {
-        wr_address_format(wr_listen_address(app->listen, i), texts[i]);
-        lines[i] = (struct wr_port_line){.name = "grpc", .address = texts[i]};
-        wr_log(WR_LOG_INFO, "serving gRPC on %s", texts[i]);
-    }
-    if (*path != '\0' && wr_port_file_write(path, lines, n) != WR_OK) {
-        wr_log(WR_LOG_ERROR, "--port-file: %s cannot be written: %s", path, strerror(errno));
-        return EX_CANTCREAT;
     }
     return EX_OK;
 }
@@ -397,9 +313,10 @@ static int serve(struct wr_app *app, wr_backend_new_fn new_backend)
 {
     int code = EX_OK;
 
-    if ((code = open_listeners(app)) != EX_OK || (code = make_parts(app, new_backend)) != EX_OK ||
-        (code = load_rules(app)) != EX_OK || (code = start_server(app)) != EX_OK ||
-        (code = start_accepting(app)) != EX_OK || (code = write_port_file(app)) != EX_OK) {
+    if ((code = wr_listeners_open(app->options, &app->listen)) != EX_OK ||
+        (code = make_parts(app, new_backend)) != EX_OK || (code = load_rules(app)) != EX_OK ||
+        (code = start_server(app)) != EX_OK || (code = start_accepting(app)) != EX_OK ||
+        (code = wr_listeners_announce(app->options, app->listen)) != EX_OK) {
         return code;
     }
     code = wait_for_end(app);
@@ -432,40 +349,4 @@ int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend)
     free_parts(app);
     free(app);
     return code;
-}
-
-static void list_metrics(void)
-{
-    for (int i = 0; i < WR_METRICS_COUNT; i++) {
-        printf("%-32s %s\n", wr_metric_name((enum wr_metric) i),
-               wr_metric_help((enum wr_metric) i));
-    }
-}
-
-int wr_app_main(int argc, char **argv, wr_backend_new_fn new_backend)
-{
-    struct wr_command_line line;
-
-    if (!wr_command_line_parse(argc, argv, stderr, &line)) {
-        return EX_USAGE;
-    }
-    switch (line.command) {
-    case WR_COMMAND_CHECK:
-        return wr_check(&line, stdout, stderr);
-    case WR_COMMAND_HELP:
-        wr_options_print_help(stdout);
-        return EX_OK;
-    case WR_COMMAND_VERSION:
-        printf("weir %s\n", WEIR_VERSION);
-        return EX_OK;
-    case WR_COMMAND_LIST_OPTIONS:
-        wr_options_print_list(&line.options, stdout);
-        return EX_OK;
-    case WR_COMMAND_LIST_METRICS:
-        list_metrics();
-        return EX_OK;
-    case WR_COMMAND_SERVE:
-    default:
-        return wr_app_run(&line.options, new_backend);
-    }
 }

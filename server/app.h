@@ -31,7 +31,4 @@ WR_MUST_USE enum wr_err wr_app_local_backend(const struct wr_options *options,
  */
 int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend);
 
-/* The program `weir` with that backend: reads the command line and does what it asks for. */
-int wr_app_main(int argc, char **argv, wr_backend_new_fn new_backend);
-
 #endif

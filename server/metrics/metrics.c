@@ -9,7 +9,8 @@
 struct wr_metrics {
     struct wr_mutex mutex;
     /* guarded by mutex */
-    struct wr_metrics_block *blocks; /* owned */
+    struct wr_metrics_block *blocks;                 /* owned */
+    const _Atomic uint64_t *bound[WR_METRICS_COUNT]; /* borrowed; NULL: nothing */
 };
 
 struct wr_metrics *wr_metrics_new(void)
@@ -51,6 +52,14 @@ struct wr_metrics_block *wr_metrics_block_new(struct wr_metrics *metrics)
     return block;
 }
 
+void wr_metrics_bind(struct wr_metrics *metrics, enum wr_metric metric,
+                     const _Atomic uint64_t *count)
+{
+    wr_mutex_lock(&metrics->mutex);
+    metrics->bound[metric] = count;
+    wr_mutex_unlock(&metrics->mutex);
+}
+
 uint64_t wr_metrics_sum(struct wr_metrics *metrics, enum wr_metric metric)
 {
     uint64_t sum = 0;
@@ -58,6 +67,9 @@ uint64_t wr_metrics_sum(struct wr_metrics *metrics, enum wr_metric metric)
     wr_mutex_lock(&metrics->mutex);
     for (struct wr_metrics_block *block = metrics->blocks; block != NULL; block = block->next) {
         sum += atomic_load_explicit(&block->counts[metric], memory_order_relaxed);
+    }
+    if (metrics->bound[metric] != NULL) {
+        sum += atomic_load_explicit(metrics->bound[metric], memory_order_relaxed);
     }
     wr_mutex_unlock(&metrics->mutex);
     return sum;

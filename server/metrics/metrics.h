@@ -98,7 +98,11 @@ void wr_metrics_destroy(struct wr_metrics *metrics);
 /* A new block, of the metrics, for the calling thread's use. NULL when memory is out. */
 struct wr_metrics_block *wr_metrics_block_new(struct wr_metrics *metrics);
 
-/* The sum over all blocks. */
+/* Adds `count`, which somebody else keeps, to the sums of `metric`. It must outlive the metrics. */
+void wr_metrics_bind(struct wr_metrics *metrics, enum wr_metric metric,
+                     const _Atomic uint64_t *count);
+
+/* The sum over all blocks, and what is bound to it. */
 uint64_t wr_metrics_sum(struct wr_metrics *metrics, enum wr_metric metric);
 
 const char *wr_metric_name(enum wr_metric metric);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "program.h"
 #include "store/backend.h"
 #include "tests/support/slow_backend.h"
 
@@ -58,5 +59,5 @@ static enum wr_err new_backend(const struct wr_options *options, struct wr_metri
 
 int main(int argc, char **argv)
 {
-    return wr_app_main(argc, argv, new_backend);
+    return wr_program(argc, argv, new_backend);
 }
