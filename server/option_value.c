@@ -195,23 +195,23 @@ void wr_option_clear_list(struct wr_options *options, const struct wr_option_row
     ((struct wr_option_list *) field_of(options, row))->n = 0;
 }
 
-/* A variable's list is parted in place in a copy that lives as long as the process. */
 bool wr_option_set_list(struct wr_options *options, const struct wr_option_row *row,
                         const char *text)
 {
-    char *const copy = strdup(text);
-    char *rest = copy;
+    struct wr_option_list *const list = field_of(options, row);
+    char *rest = strdup(text);
 
-    if (copy == NULL) {
+    if (rest == NULL) {
         return false;
     }
+    list->copy = rest;
     while (rest != NULL) {
         char *const comma = strchr(rest, ',');
 
         if (comma != NULL) {
             *comma = '\0';
         }
-        if (!add_item(field_of(options, row), rest)) {
+        if (!add_item(list, rest)) {
             return false;
         }
         rest = comma != NULL ? comma + 1 : NULL;

@@ -171,10 +171,17 @@ bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_l
     set_defaults(&line.options);
     if (!set_from_environment(&line.options, err) || !set_from_flags(argc, argv, err, &line) ||
         !take_command(&line, err)) {
+        wr_command_line_fini(&line);
         return false;
     }
     *out_line = line;
     return true;
+}
+
+void wr_command_line_fini(struct wr_command_line *line)
+{
+    free(line->options.rules.copy);
+    free(line->options.grpc_listen.copy);
 }
 
 void wr_options_print_help(FILE *out)

@@ -25,8 +25,9 @@ enum wr_store_kind {
 
 /* A repeatable text. */
 struct wr_option_list {
-    const char *items[WR_OPTION_LIST_MAX]; /* borrowed from argv or the environment */
+    const char *items[WR_OPTION_LIST_MAX]; /* borrowed from argv, or from copy */
     size_t n;
+    char *copy; /* owned; of a variable's text, parted; NULL: none */
 };
 
 struct wr_options {
@@ -67,9 +68,12 @@ struct wr_command_line {
     size_t n_operands;
 };
 
-/* Reads defaults, environment and `argv`. False after a message to `err` that names what is wrong
- * and what is allowed. */
+/* Reads defaults, environment and `argv`, which is borrowed. False after a message to `err` that
+ * names what is wrong and what is allowed. */
 bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_line *out_line);
+
+/* After a parse that came to true. */
+void wr_command_line_fini(struct wr_command_line *line);
 
 void wr_options_print_help(FILE *out);
 

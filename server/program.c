@@ -16,16 +16,11 @@ static void list_metrics(void)
     }
 }
 
-int wr_program(int argc, char **argv, wr_backend_new_fn new_backend)
+static int run(const struct wr_command_line *line, wr_backend_new_fn new_backend)
 {
-    struct wr_command_line line;
-
-    if (!wr_command_line_parse(argc, argv, stderr, &line)) {
-        return EX_USAGE;
-    }
-    switch (line.command) {
+    switch (line->command) {
     case WR_COMMAND_CHECK:
-        return wr_check(&line, stdout, stderr);
+        return wr_check(line, stdout, stderr);
     case WR_COMMAND_HELP:
         wr_options_print_help(stdout);
         return EX_OK;
@@ -33,13 +28,27 @@ int wr_program(int argc, char **argv, wr_backend_new_fn new_backend)
         printf("weir %s\n", WEIR_VERSION);
         return EX_OK;
     case WR_COMMAND_LIST_OPTIONS:
-        wr_options_print_list(&line.options, stdout);
+        wr_options_print_list(&line->options, stdout);
         return EX_OK;
     case WR_COMMAND_LIST_METRICS:
         list_metrics();
         return EX_OK;
     case WR_COMMAND_SERVE:
     default:
-        return wr_app_run(&line.options, new_backend);
+        return wr_app_run(&line->options, new_backend);
     }
+}
+
+int wr_program(int argc, char **argv, wr_backend_new_fn new_backend)
+{
+    struct wr_command_line line;
+
+    if (!wr_command_line_parse(argc, argv, stderr, &line)) {
+        return EX_USAGE;
+    }
+
+    const int code = run(&line, new_backend);
+
+    wr_command_line_fini(&line);
+    return code;
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ARGS 8
+
+/* Parses the words after the program's name; what was said about them is in `said`. */
+static bool parse(const char *const *words, struct wr_command_line *line, char *said, size_t size)
+{
+    static char name[] = "weir", texts[MAX_ARGS][128];
+    char *argv[MAX_ARGS + 2] = {name};
+    int argc = 1;
+    FILE *const err = fmemopen(said, size, "w");
+
+    cr_assert_not_null(err);
+    for (; words[argc - 1] != NULL; argc++) {
+        cr_assert_leq(argc, MAX_ARGS);
+        argv[argc] = texts[argc - 1];
+        (void) snprintf(argv[argc], sizeof texts[0], "%s", words[argc - 1]);
+    }
+
+    const bool parsed = wr_command_line_parse(argc, argv, err, line);
+
+    fclose(err);
+    return parsed;
+}
+
+#define PARSE(line, said, ...)                                                                     \
+    parse((const char *const[]){__VA_ARGS__, NULL}, &(line), (said), sizeof(said))
+
+Test(options, have_their_defaults)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert_eq(line.command, WR_COMMAND_SERVE);
+    cr_assert_eq(line.options.grpc_port, 8081);
+    cr_assert_str_eq(line.options.grpc_host, "0.0.0.0");
+    cr_assert_eq(line.options.slots, 1024);
+    cr_assert_eq(line.options.max_message_bytes, 4 << 20);
+    cr_assert_geq(line.options.max_streams, 1024);
+    cr_assert_eq(line.options.failure_mode, WR_FAILURE_ERROR);
+    cr_assert_eq(line.options.unix_socket_mode, 0660);
+    cr_assert_eq(line.options.drain_timeout_us, 10000000);
+    cr_assert_eq(line.options.rules.n, 0);
+    cr_assert_not(line.options.has_shadow_mode);
+}
+
+Test(options, a_flag_beats_a_variable_beats_the_default)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    setenv("WEIR_SLOTS", "7", 1);
+    setenv("WEIR_RULES", "a,b", 1);
+    setenv("SHADOW_MODE", "true", 1);
+    cr_assert(PARSE(line, said, "--workers", "3"), "%s", said);
+    cr_assert_eq(line.options.slots, 7);
+    cr_assert_eq(line.options.workers, 3);
+    cr_assert_eq(line.options.rules.n, 2);
+    cr_assert_str_eq(line.options.rules.items[1], "b");
+    cr_assert(line.options.has_shadow_mode);
+    wr_command_line_fini(&line);
+    cr_assert(PARSE(line, said, "--slots=8", "--rules", "c", "--shadow-mode=false"), "%s", said);
+    cr_assert_eq(line.options.slots, 8);
+    cr_assert_eq(line.options.rules.n, 1);
+    cr_assert_str_eq(line.options.rules.items[0], "c");
+    cr_assert_not(line.options.has_shadow_mode);
+    wr_command_line_fini(&line);
+}
+
+Test(options, flags_may_stand_between_and_behind_operands)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert(PARSE(line, said, "check", "a.yaml", "--strict", "b.yaml"), "%s", said);
+    cr_assert_eq(line.command, WR_COMMAND_CHECK);
+    cr_assert(line.options.is_strict);
+    cr_assert_eq(line.n_operands, 2);
+    cr_assert_str_eq(line.operands[0], "a.yaml");
+    cr_assert_str_eq(line.operands[1], "b.yaml");
+}
+
+Test(options, durations_are_sums_with_units)
+{
+    static const struct {
+        const char *text;
+        int64_t us; /* -1: refused */
+    } rows[] = {
+        {"0", 0},
+        {"5s", 5000000},
+        {"250ms", 250000},
+        {"1m30s", 90000000},
+        {"10us", 10},
+        {"1h", 3600000000},
+        {"", -1},
+        {"5", -1},
+        {"s", -1},
+        {"-1s", -1},
+        {"1s2", -1},
+        {"2d", -1},
+        {"99999999999999999999s", -1},
+        {"25h", -1},
+        {"18446744073709551615us", -1},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_command_line line;
+        char said[1024] = "";
+        const bool parsed = PARSE(line, said, "--drain-timeout", rows[i].text);
+
+        cr_assert_eq(parsed, rows[i].us >= 0, "row %zu: '%s'", i, rows[i].text);
+        if (parsed) {
+            cr_assert_eq(line.options.drain_timeout_us, rows[i].us, "row %zu", i);
+        } else {
+            cr_assert_not_null(strstr(said, "--drain-timeout"), "row %zu: %s", i, said);
+        }
+    }
+}
+
+Test(options, a_bad_value_is_named_with_what_is_allowed)
+{
+    static const struct {
+        const char *words[3];
+        const char *says[2];
+    } rows[] = {
+        {{"--slots", "0"}, {"--slots", "from 1 to"}},
+        {{"--slots", "1x"}, {"'1x'", "whole number"}},
+        {{"--slots", "-1"}, {"'-1'", "whole number"}},
+        {{"--slots", "99999999999999999999999"}, {"--slots", "whole number"}},
+        {{"--failure-mode", "local"}, {"--failure-mode", "--store local"}},
+        {{"--failure-mode", "open"}, {"'open'", "allow"}},
+        {{"--store", "redis"}, {"--store", "local"}},
+        {{"--log-level", "loud"}, {"--log-level", "debug"}},
+        {{"--unix-socket-mode", "0999"}, {"--unix-socket-mode", "octal"}},
+        {{"--shadow-mode=perhaps"}, {"--shadow-mode", "true or false"}},
+        {{"--rules", ""}, {"--rules", "not empty"}},
+        {{"--slots"}, {"--slots", "needs a value"}},
+        {{"--unheard-of"}, {"--unheard-of", "--help"}},
+        {{"frobnicate"}, {"frobnicate", "check"}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_command_line line;
+        char said[1024] = "";
+
+        cr_assert_not(parse(rows[i].words, &line, said, sizeof said), "row %zu", i);
+        for (size_t k = 0; k < 2; k++) {
+            cr_assert_not_null(strstr(said, rows[i].says[k]), "row %zu: %s", i, said);
+        }
+    }
+}
+
+Test(options, a_bad_variable_is_named)
+{
+    static const char *const rows[][2] = {
+        {"GRPC_PORT", "65536"},
+        {"QUOTA_MODE", "on"},
+        {"LOG_LEVEL", "loud"},
+        {"WEIR_SLOTS", "many"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_command_line line;
+        char said[1024] = "";
+
+        setenv(rows[i][0], rows[i][1], 1);
+        cr_assert_not(PARSE(line, said, NULL), "row %zu", i);
+        cr_assert_not_null(strstr(said, rows[i][0]), "row %zu: %s", i, said);
+        cr_assert_not_null(strstr(said, rows[i][1]), "row %zu: %s", i, said);
+        unsetenv(rows[i][0]);
+    }
+}
+
+Test(options, the_incumbents_variables_without_effect_are_taken)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    setenv("BACKEND_TYPE", "redis", 1);
+    setenv("NEAR_LIMIT_RATIO", "0.5", 1);
+    setenv("LOCAL_CACHE_SIZE_IN_BYTES", "1000", 1);
+    cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert_str_eq(said, "");
+}
+
+Test(options, help_and_list_name_every_option)
+{
+    static const char *const names[] = {"--rules",        "--grpc-listen", "--workers",
+                                        "--store",        "--log-level",   "--max-counters",
+                                        "--failure-mode", "--port-file"};
+    struct wr_command_line line;
+    char said[1024] = "", help[16384] = "", list[16384] = "";
+
+    cr_assert(PARSE(line, said, "--help"), "%s", said);
+    cr_assert_eq(line.command, WR_COMMAND_HELP);
+
+    FILE *out = fmemopen(help, sizeof help, "w");
+
+    wr_options_print_help(out);
+    fclose(out);
+    out = fmemopen(list, sizeof list, "w");
+    wr_options_print_list(&line.options, out);
+    fclose(out);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        cr_assert_not_null(strstr(help, names[i]), "help lacks %s", names[i]);
+        cr_assert_not_null(strstr(list, names[i]), "list lacks %s", names[i]);
+    }
+}
