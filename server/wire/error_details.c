@@ -7,10 +7,9 @@
 
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"
+#include "wire/duration.h"
 #include "wire/message.h"
 
-#define US_PER_S INT64_C(1000000)
-#define NS_PER_US 1000
 #define DETAILS_MAX 2
 
 /* Packs `message` into `any`, under the name that the official libraries look for. */
@@ -57,9 +56,7 @@ static bool wrap_retry_info(const struct wr_failure *failure, struct wr_arena *a
     Google__Protobuf__Duration delay;
     Google__Rpc__RetryInfo message;
 
-    google__protobuf__duration__init(&delay);
-    delay.seconds = failure->retry_us / US_PER_S;
-    delay.nanos = (int32_t) (failure->retry_us % US_PER_S) * NS_PER_US;
+    wr_duration_set(&delay, failure->retry_us);
     google__rpc__retry_info__init(&message);
     message.retry_delay = &delay;
     return wrap(&message.base, arena, any);

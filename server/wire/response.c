@@ -2,15 +2,12 @@
 #include "wire/response.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"
+#include "wire/duration.h"
 #include "wire/message.h"
 #include "wire/metadata.h"
-
-#define US_PER_S INT64_C(1000000)
-#define NS_PER_US 1000
 
 /* A status: the message of each part in one piece. */
 struct status_parts {
@@ -35,9 +32,7 @@ static bool fill_status(struct status_parts *parts, const struct wr_descriptor_s
         (Envoy__Service__Ratelimit__V3__RateLimitResponse__RateLimit__Unit) status->unit;
     parts->status.current_limit = &parts->limit;
 
-    google__protobuf__duration__init(&parts->reset);
-    parts->reset.seconds = status->reset_us / US_PER_S;
-    parts->reset.nanos = (int32_t) (status->reset_us % US_PER_S) * NS_PER_US;
+    wr_duration_set(&parts->reset, status->reset_us);
     parts->status.duration_until_reset = &parts->reset;
 
     if (status->name.len > 0) {
