@@ -70,7 +70,7 @@ static bool add_chunk(struct wr_arena *arena, size_t size)
     }
     chunk->next = NULL;
     chunk->size = room;
-    if (arena->first == NULL) {
+    if (arena->last == NULL) {
         arena->first = chunk;
     } else {
         arena->last->next = chunk;

@@ -71,9 +71,8 @@ static void run(size_t number, void *context)
 /* Remaining of the decided takes must be all numbers from the top, each once. */
 static void check_charges(const struct shared *shared, size_t n_decided)
 {
-    bool *const seen = calloc(THREADS * BATCHES, sizeof *seen);
+    static bool seen[THREADS * BATCHES];
 
-    wr_check(seen != NULL, "no memory");
     for (size_t i = 0; i < (size_t) THREADS * BATCHES; i++) {
         const struct wr_take *const take = &shared->calls[i].take;
 
@@ -86,7 +85,6 @@ static void check_charges(const struct shared *shared, size_t n_decided)
         wr_check(used >= 1 && used <= n_decided && !seen[used - 1], "charge %" PRIu64, used);
         seen[used - 1] = true;
     }
-    free(seen);
 }
 
 int main(void)
