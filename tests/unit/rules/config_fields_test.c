@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_fields.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/unit/rules/texts.h"
+
+struct row {
+    const char *text, *notes;
+};
+
+static void assert_notes(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *const notes = notes_of(rows[i].text);
+
+        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", rows[i].text, notes);
+        free(notes);
+    }
+}
+
+#define RULE(more) "domain: d\ndescriptors:\n  - key: k\n" more
+
+Test(config_fields, an_unknown_key_is_refused_with_the_one_that_was_meant)
+{
+    static const struct row rows[] = {
+        {RULE("    rateLimit: {requestsPerUnit: 1, unit: minute}\n"),
+         "f.yaml:4:5: error: unknown key `rateLimit` (in d.k); did you mean `rate_limit`?\n"
+         "f.yaml:4:17: error: unknown key `requestsPerUnit` (in d.k); did you mean "
+         "`requests_per_unit`?\n"},
+        {RULE("    rate_limit: {unit: hour, requests_per_unit: 1, burst: 5}\n"),
+         "f.yaml:4:52: error: unknown key `burst` (in d.k); `rate_limit` has `requests_per_unit`, "
+         "`unit`, `unlimited`, `name`, `replaces`\n"},
+        {"domain: d\nowner: {name: me, since: {then: 1.5}}\n",
+         "f.yaml:2:1: error: unknown key `owner`; the top of a file has `domain`, "
+         "`descriptors`\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(config_fields, a_key_is_a_word)
+{
+    static const struct row rows[] = {
+        {"domain: d\n7: seven\n", "f.yaml:2:1: error: a key must be a word, not 7; the top of a "
+                                  "file has `domain`, `descriptors`\n"},
+        {"domain: d\non: x\n", "f.yaml:2:1: error: a key must be a word, not on; the top of a "
+                               "file has `domain`, `descriptors`\n"},
+        {"domain: d\n? [a]\n: x\n", "f.yaml:2:3: error: a key must be a word, not a list; the top "
+                                    "of a file has `domain`, `descriptors`\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(config_fields, a_key_without_effect_draws_a_warning)
+{
+    static const struct row rows[] = {
+        {RULE("    unit: minute\n    rate_limit: {unit: hour}\n"),
+         "f.yaml:4:5: warning: `unit` has no effect here (in d.k); it belongs into "
+         "`rate_limit`\n"},
+        {"domain: d\nrate_limit: {unit: hour, domain: x}\n",
+         "f.yaml:2:1: warning: `rate_limit` has no effect here; it belongs to a descriptor, beside "
+         "`key`\n"},
+        {"domain: d\nmetadata: [1.5, {any: thing}]\n",
+         "f.yaml:2:1: warning: `metadata` has no effect here; it belongs to a descriptor, beside "
+         "`key`\n"},
+        {RULE("    rate_limit: {unit: hour, shadow_mode: true}\n"),
+         "f.yaml:4:30: warning: `shadow_mode` has no effect here (in d.k); it belongs to a "
+         "descriptor, beside `key`\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* The incumbent looks through what has no effect for unknown keys and fractions, too. */
+Test(config_fields, below_a_key_without_effect_errors_are_errors)
+{
+    static const struct row rows[] = {
+        {"domain: d\nrate_limit: {unit: 1.5}\n",
+         "f.yaml:2:1: warning: `rate_limit` has no effect here; it belongs to a descriptor, beside "
+         "`key`\n"
+         "f.yaml:2:20: error: `unit` is a number with a fraction, 1.5; quote it if it is meant as "
+         "a "
+         "text: \"1.5\"\n"},
+        {"domain: d\nunit: [x]\n",
+         "f.yaml:2:1: warning: `unit` has no effect here; it belongs into `rate_limit`\n"
+         "f.yaml:2:8: error: a list must hold maps, not a text\n"},
+        {"domain: d\nname: [{colour: red}]\n",
+         "f.yaml:2:1: warning: `name` has no effect here; it belongs into `rate_limit`, or an "
+         "entry "
+         "of `replaces`\n"
+         "f.yaml:2:9: error: unknown key `colour`; what stands here has no effect\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(config_fields, a_repeated_key_draws_a_warning_with_both_lines)
+{
+    static const struct row rows[] = {
+        {RULE("    rate_limit: {unit: hour}\n    rate_limit: {unit: day}\n"),
+         "f.yaml:5:5: warning: `rate_limit` is repeated: first in line 4, again in line 5; the "
+         "last "
+         "one counts (in d.k); remove one of them\n"},
+        {"domain: e\ndomain: d\n", "f.yaml:2:1: warning: `domain` is repeated: first in line 1, "
+                                   "again in line 2; the last one "
+                                   "counts; remove one of them\n"},
+        {"domain: d\n<<: {domain: e}\n", "f.yaml:2:6: warning: `domain` is repeated: first in line "
+                                         "1, again in line 2; the last one "
+                                         "counts; remove one of them\n"},
+        {"<<: {domain: e}\ndomain: d\n", ""},
+        {"<<: [{domain: e}, {domain: d}]\n", ""},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}

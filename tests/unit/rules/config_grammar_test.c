@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_grammar.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/unit/rules/texts.h"
+
+static void assert_str(struct wr_str got, const char *want)
+{
+    cr_assert(wr_str_equal(got, wr_str_of(want)), "%.*s is not %s", (int) got.len, got.ptr, want);
+}
+
+Test(config_grammar, every_key_arrives_in_the_draft)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml",
+              "domain: d\n"
+              "descriptors:\n"
+              "  - key: a\n"
+              "    value: 404\n"
+              "    shadow_mode: true\n"
+              "    quota_mode: yes\n"
+              "    detailed_metric: on\n"
+              "    value_to_metric: true\n"
+              "    share_threshold: true\n"
+              "    metadata: {team: red}\n"
+              "    rate_limit:\n"
+              "      unit: Hour\n"
+              "      requests_per_unit: 5\n"
+              "      unlimited: false\n"
+              "      name: n\n"
+              "      replaces: [{name: x}, {name: 'y'}]\n"
+              "    descriptors:\n"
+              "      - key: b\n"
+              "        rate_limit: {unlimited: true}\n"
+              "  - key: c\n");
+    cr_assert_str_eq(texts_notes(&texts), "");
+
+    const struct wr_draft *const draft = &texts.drafts[0];
+
+    assert_str(draft->source, "f.yaml");
+    assert_str(draft->domain, "d");
+    cr_assert_eq(draft->place.line, 1u);
+    cr_assert_eq(draft->place.column, 9u);
+    cr_assert_eq(draft->n_rules, 2u);
+
+    const struct wr_draft_rule *const a = &draft->rules[0];
+
+    assert_str(a->key, "a");
+    assert_str(a->value, "404");
+    cr_assert_eq(a->place.line, 3u);
+    cr_assert_eq(a->place.column, 5u);
+    cr_assert(a->is_shadow && a->is_quota && a->has_detailed_metric && a->has_value_to_metric);
+    cr_assert(a->has_share_threshold && a->has_metadata && a->has_limit && !a->is_broken);
+    assert_str(a->limit.unit, "Hour");
+    cr_assert_eq(a->limit.unit_place.line, 12u);
+    cr_assert_eq(a->limit.place.line, 12u);
+    cr_assert_eq(a->limit.requests_per_unit, 5u);
+    cr_assert_not(a->limit.is_unlimited);
+    assert_str(a->limit.name, "n");
+    cr_assert_eq(a->limit.n_replaces, 2u);
+    assert_str(a->limit.replaces[1].name, "y");
+    cr_assert_eq(a->n_children, 1u);
+    cr_assert(a->children[0].limit.is_unlimited);
+    cr_assert_not(draft->rules[1].has_limit);
+    texts_fini(&texts);
+}
+
+Test(config_grammar, null_is_as_if_it_was_not_there)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml",
+              "domain: d\n"
+              "descriptors:\n"
+              "  - {key: a, value: ~, rate_limit: ~, descriptors: ~, metadata: ~, shadow_mode: ~}\n"
+              "  - {key: b, rate_limit: {unit: hour, requests_per_unit: ~, unlimited: ~, name: ~, "
+              "replaces: ~}}\n");
+    texts_add(&texts, "g.yaml", "domain: e\ndescriptors:\n");
+    cr_assert_str_eq(texts_notes(&texts), "");
+    cr_assert_eq(texts.drafts[0].rules[0].value.len, 0u);
+    cr_assert_not(texts.drafts[0].rules[0].has_limit);
+    cr_assert_not(texts.drafts[0].rules[0].has_metadata);
+    cr_assert_eq(texts.drafts[0].rules[1].limit.n_replaces, 0u);
+    cr_assert_eq(texts.drafts[1].n_rules, 0u);
+    texts_fini(&texts);
+}
+
+/* As the incumbent's library does it: what is set again goes over what is there. */
+Test(config_grammar, a_repeated_rate_limit_goes_over_the_first_field_by_field)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(
+        &texts, "f.yaml",
+        "domain: d\n"
+        "descriptors:\n"
+        "  - {key: a, rate_limit: {unit: hour, name: n}, rate_limit: {requests_per_unit: 6}}\n"
+        "  - {key: b, rate_limit: {unit: hour}, rate_limit: ~}\n");
+    cr_assert_eq(texts.diag.n_warnings, 2u);
+    cr_assert_eq(texts.diag.n_errors, 0u);
+    assert_str(texts.drafts[0].rules[0].limit.unit, "hour");
+    assert_str(texts.drafts[0].rules[0].limit.name, "n");
+    cr_assert_eq(texts.drafts[0].rules[0].limit.requests_per_unit, 6u);
+    cr_assert_not(texts.drafts[0].rules[1].has_limit);
+    texts_fini(&texts);
+}
+
+Test(config_grammar, all_errors_of_a_text_are_found_at_once)
+{
+    char *const notes = notes_of("domain: d\n"
+                                 "descriptors:\n"
+                                 "  - {key: a, colour: red}\n"
+                                 "  - word\n"
+                                 "  - key: b\n"
+                                 "    rate_limit: {unit: hours, requests_per_unit: -1}\n"
+                                 "    descriptors:\n"
+                                 "      - {value: x}\n"
+                                 "      - {key: c, shadow_mode: sometimes}\n"
+                                 "      - {key: e, rate_limit: {unit: days}}\n"
+                                 "  - {key: a}\n");
+
+    cr_assert_str_eq(
+        notes,
+        "f.yaml:3:14: error: unknown key `colour` (in d.a); a descriptor has `key`, `value`, "
+        "`rate_limit`, `descriptors`, `shadow_mode`, `quota_mode`, `share_threshold`, "
+        "`detailed_metric`, `value_to_metric`, `metadata`\n"
+        "f.yaml:4:5: error: each element of `descriptors` must be a map, not a text (in d)\n"
+        "f.yaml:6:50: error: `requests_per_unit` must be a whole number from 0 to 4294967295, not "
+        "-1 (in d.b)\n"
+        "f.yaml:8:10: error: a descriptor has no `key` (in d.b._x); as in `- key: user`\n"
+        "f.yaml:9:31: error: `shadow_mode` must be true or false, not sometimes (in d.b.c); "
+        "without quotes\n"
+        "f.yaml:10:37: error: `days` is no unit (in d.b.e); one of second, minute, hour, day, "
+        "week, month, year\n"
+        "f.yaml:11:6: error: key `a` with no value stands here already, at f.yaml:3:6 (in d.a); "
+        "join the two into one rule, and their `descriptors` into one list of children\n");
+    free(notes);
+}
+
+struct row {
+    const char *text, *notes;
+};
+
+Test(config_grammar, wrong_kinds_are_refused)
+{
+    static const struct row rows[] = {
+        {"word\n", "f.yaml:1:1: error: the top of the file must be a map, not a text; begin with "
+                   "`domain: NAME`\n"},
+        {"- domain: d\n", "f.yaml:1:1: error: the top of the file must be a map, not a list; begin "
+                          "with `domain: NAME`\n"},
+        {"domain: {name: d}\n", "f.yaml:1:9: error: `domain` must be a text, not a map\n"},
+        {"domain: 1.5\n", "f.yaml:1:9: error: `domain` is a number with a fraction, 1.5; quote it "
+                          "if it is meant as a text: \"1.5\"\n"},
+        {"domain: d\ndescriptors: none\n",
+         "f.yaml:2:14: error: `descriptors` must be a list, not a text (in d); each element begins "
+         "with `- `\n"},
+        {"domain: d\ndescriptors: ''\n",
+         "f.yaml:2:14: error: `descriptors` must be a list, not a text (in d); each element begins "
+         "with `- `\n"},
+        {"domain: d\ndescriptors: {key: a}\n",
+         "f.yaml:2:14: error: `descriptors` must be a list, not a map (in d); each element begins "
+         "with `- `\n"},
+        {"domain: d\ndescriptors: [{key: a}, ]\n", ""},
+        {"domain: d\ndescriptors: [{key: a}, ~]\n",
+         "f.yaml:2:25: error: each element of `descriptors` must be a map, not nothing (in d)\n"},
+        {"domain: d\ndescriptors: [{key: a, rate_limit: 5}]\n",
+         "f.yaml:2:36: error: `rate_limit` must be a map, not a text (in d.a); as in `{unit: "
+         "minute, requests_per_unit: 10}`\n"},
+        {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, replaces: {name: x}}}]\n",
+         "f.yaml:2:59: error: `replaces` must be a list, not a map (in d.a); each element begins "
+         "with `- `\n"},
+        {"domain: d\ndescriptors: [{key: a, value: [x]}]\n",
+         "f.yaml:2:31: error: `value` must be a text, not a list (in d.a)\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *const notes = notes_of(rows[i].text);
+
+        cr_assert_str_eq(notes, rows[i].notes);
+        free(notes);
+    }
+}

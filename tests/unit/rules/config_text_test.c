@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_text.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/unit/rules/texts.h"
+
+static struct wr_config_node plain(const char *text)
+{
+    return (struct wr_config_node){
+        .line = 3, .column = 5, .text = wr_str_of(text), .is_plain = true};
+}
+
+static struct wr_config_node quoted(const char *text)
+{
+    struct wr_config_node node = plain(text);
+
+    node.is_plain = false;
+    return node;
+}
+
+Test(config_text, texts_keep_their_spelling_and_null_is_empty)
+{
+    static const char *const rows[][2] = {
+        {"gold", "gold"}, {"404", "404"},
+        {"007", "007"},   {"0x1F", "0x1F"},
+        {"true", "true"}, {"1_000", "1_000"},
+        {"~", ""},        {"", ""},
+        {"null", ""},     {"2024-05-06", "2024-05-06"},
+    };
+    struct texts texts;
+
+    texts_init(&texts);
+
+    struct wr_config_reader reader = texts_reader(&texts);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node = plain(rows[i][0]);
+        struct wr_str got = WR_STR("untouched");
+
+        cr_assert(wr_config_text(&reader, &node, WR_KEY_VALUE, NULL, &got), "%s", rows[i][0]);
+        cr_assert(wr_str_equal(got, wr_str_of(rows[i][1])), "%s", rows[i][0]);
+    }
+    cr_assert_eq(reader.n_errors + reader.n_warnings, 0u);
+    texts_fini(&texts);
+}
+
+Test(config_text, what_is_no_text_is_refused_with_what_to_do)
+{
+    static const struct {
+        const char *text, *part;
+    } rows[] = {
+        {"1.5", "quote it if it is meant as a text: \"1.5\""},
+        {"1e3", "quote it if it is meant as a text: \"1e3\""},
+        {"08", "quote it if it is meant as a text: \"08\""},
+        {"18446744073709551615", "quote it"},
+    };
+    struct wr_config_node list = {.kind = WR_CONFIG_LIST};
+    struct texts texts;
+
+    texts_init(&texts);
+
+    struct wr_config_reader reader = texts_reader(&texts);
+    struct wr_str got;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node = plain(rows[i].text);
+
+        cr_assert_not(wr_config_text(&reader, &node, WR_KEY_VALUE, NULL, &got));
+        cr_assert_eq(reader.n_errors, i + 1);
+        cr_assert_not_null(strstr(texts_notes(&texts), rows[i].part), "%s", rows[i].text);
+    }
+    cr_assert_not(wr_config_text(&reader, &list, WR_KEY_VALUE, NULL, &got));
+    list.kind = WR_CONFIG_MAP;
+    cr_assert_not(wr_config_text(&reader, &list, WR_KEY_VALUE, NULL, &got));
+    texts_fini(&texts);
+}
+
+Test(config_text, switches_are_words_without_quotes)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+
+    struct wr_config_reader reader = texts_reader(&texts);
+    const struct wr_config_node on = plain("yes"), off = plain("Off"), nothing = plain("~"),
+                                text = quoted("true"), number = plain("1");
+    bool got = false;
+
+    cr_assert(wr_config_switch(&reader, &on, WR_KEY_UNLIMITED, NULL, &got) && got);
+    cr_assert(wr_config_switch(&reader, &off, WR_KEY_UNLIMITED, NULL, &got) && !got);
+    got = true;
+    cr_assert(wr_config_switch(&reader, &nothing, WR_KEY_UNLIMITED, NULL, &got) && !got);
+    cr_assert_not(wr_config_switch(&reader, &text, WR_KEY_UNLIMITED, NULL, &got));
+    cr_assert_not(wr_config_switch(&reader, &number, WR_KEY_UNLIMITED, NULL, &got));
+    cr_assert_eq(reader.n_errors, 2u);
+    texts_fini(&texts);
+}
+
+Test(config_text, numbers_are_whole_and_of_32_bits)
+{
+    static const struct {
+        const char *text;
+        bool is_good, draws_warning;
+        uint32_t number;
+    } rows[] = {
+        {"0", true, false, 0},           {"4294967295", true, false, UINT32_MAX},
+        {"~", true, false, 0},           {"0x10", true, true, 16},
+        {"010", true, true, 8},          {"1_000", true, true, 1000},
+        {"+7", true, true, 7},           {"0b101", true, true, 5},
+        {"4294967296", false, false, 0}, {"18446744073709551615", false, false, 0},
+        {"-1", false, false, 0},         {"3.0", false, false, 0},
+        {".inf", false, false, 0},       {"many", false, false, 0},
+        {"true", false, false, 0},       {"1:30", false, false, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node = plain(rows[i].text);
+        struct texts texts;
+
+        texts_init(&texts);
+
+        struct wr_config_reader reader = texts_reader(&texts);
+        uint32_t got = 99;
+        const bool is_good = wr_config_number(&reader, &node, WR_KEY_REQUESTS_PER_UNIT, NULL, &got);
+
+        cr_assert_eq(is_good, rows[i].is_good, "%s", rows[i].text);
+        cr_assert_eq(got, is_good ? rows[i].number : 99, "%s: %" PRIu32, rows[i].text, got);
+        cr_assert_eq(reader.n_warnings, rows[i].draws_warning ? 1u : 0u, "%s", rows[i].text);
+        cr_assert_eq(reader.n_errors, is_good ? 0u : 1u, "%s", rows[i].text);
+        if (!is_good) {
+            cr_assert_not_null(strstr(texts_notes(&texts), "4294967295"));
+        }
+        texts_fini(&texts);
+    }
+}
+
+Test(config_text, a_quoted_number_is_no_number)
+{
+    const struct wr_config_node node = quoted("3");
+    struct texts texts;
+
+    texts_init(&texts);
+
+    struct wr_config_reader reader = texts_reader(&texts);
+    uint32_t got;
+
+    cr_assert_not(wr_config_number(&reader, &node, WR_KEY_REQUESTS_PER_UNIT, NULL, &got));
+    cr_assert_not_null(strstr(texts_notes(&texts), "without quotes"));
+    texts_fini(&texts);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/current.h"
+
+#include <criterion/criterion.h>
+
+#include "tests/unit/rules/texts.h"
+
+Test(current, there_is_none_before_the_first)
+{
+    struct wr_current_rules current;
+    struct wr_rules_view view = {0};
+
+    wr_current_rules_init(&current);
+    cr_assert_null(wr_rules_view_renew(&view, &current));
+    wr_rules_view_fini(&view);
+    wr_current_rules_fini(&current);
+}
+
+Test(current, a_view_sees_what_was_published_when_it_is_renewed)
+{
+    struct wr_rules *one = rules_of("domain: one\n"), *two = rules_of("domain: two\n");
+    const struct wr_rules *const first = one, *const second = two;
+    struct wr_current_rules current;
+    struct wr_rules_view view = {0}, late = {0};
+
+    wr_current_rules_init(&current);
+    wr_current_rules_publish(&current, &one);
+    cr_assert_null(one);
+    cr_assert_eq(wr_rules_view_renew(&view, &current), first);
+    cr_assert_eq(wr_rules_view_renew(&view, &current), first);
+    wr_current_rules_publish(&current, &two);
+    /* Not renewed yet: still there. */
+    cr_assert_not_null(wr_rules_domain(view.rules, wr_str_of("one")));
+    cr_assert_eq(wr_rules_view_renew(&view, &current), second);
+    cr_assert_eq(wr_rules_view_renew(&late, &current), second);
+    wr_rules_view_fini(&view);
+    wr_rules_view_fini(&view);
+    wr_current_rules_fini(&current);
+    cr_assert_not_null(wr_rules_domain(late.rules, wr_str_of("two")));
+    wr_rules_view_fini(&late);
+}

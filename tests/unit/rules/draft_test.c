@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/draft.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/rules/texts.h"
+
+struct row {
+    const char *rule, *notes; /* a rule of domain d, in flow style */
+};
+
+static void assert_notes(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[512];
+
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{%s}]\n", rows[i].rule);
+
+        char *const notes = notes_of(text);
+
+        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
+        free(notes);
+    }
+}
+
+#define UNITS "one of second, minute, hour, day, week, month, year"
+
+Test(draft, units)
+{
+    static const struct row rows[] = {
+        {"key: a, rate_limit: {unit: SECOND}", ""},
+        {"key: a, rate_limit: {unit: Week, requests_per_unit: 1}", ""},
+        {"key: a, rate_limit: {}",
+         "f.yaml:2:36: error: `rate_limit` has no `unit` (in d.a); " UNITS "\n"},
+        {"key: a, rate_limit: {unit: ''}",
+         "f.yaml:2:43: error: `rate_limit` has no `unit` (in d.a); " UNITS "\n"},
+        {"key: a, rate_limit: {unit: hours}",
+         "f.yaml:2:43: error: `hours` is no unit (in d.a); " UNITS "\n"},
+        {"key: a, rate_limit: {unit: unknown}",
+         "f.yaml:2:43: error: `unknown` is no unit (in d.a); " UNITS "\n"},
+        {"key: a, rate_limit: {unit: 'hour '}",
+         "f.yaml:2:43: error: `hour ` is no unit (in d.a); " UNITS "\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(draft, unlimited)
+{
+    static const struct row rows[] = {
+        {"key: a, rate_limit: {unlimited: true}", ""},
+        {"key: a, rate_limit: {unlimited: true, requests_per_unit: 5}", ""},
+        {"key: a, rate_limit: {unlimited: true, unit: hour}",
+         "f.yaml:2:60: error: `unit` must not stand beside `unlimited: true` (in d.a); remove one "
+         "of the two\n"},
+        {"key: a, rate_limit: {unlimited: true, unit: fortnight}",
+         "f.yaml:2:60: warning: `unit: fortnight` beside `unlimited: true` has no effect, and is "
+         "no "
+         "unit (in d.a); remove it\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(draft, replaces_and_names)
+{
+    static const struct row rows[] = {
+        {"key: a, rate_limit: {unit: hour, name: me, replaces: [{name: you}]}", ""},
+        {"key: a, rate_limit: {unit: hour, replaces: [{}]}",
+         "f.yaml:2:60: error: an entry of `replaces` has no `name` (in d.a); as in `replaces: "
+         "[{name: other}]`\n"},
+        {"key: a, rate_limit: {unit: hour, name: me, replaces: [{name: me}]}",
+         "f.yaml:2:70: error: a rule must not replace itself, `me` (in d.a); name another rule\n"},
+        {"key: a, rate_limit: {unlimited: true, name: me, replaces: [{name: me}]}",
+         "f.yaml:2:75: error: a rule must not replace itself, `me` (in d.a); name another rule\n"},
+        {"key: a, rate_limit: {unit: hour, name: 'a\"b'}",
+         "f.yaml:2:36: warning: `name` holds a quote, a backslash or a control character, which "
+         "response headers cannot show as they are (in d.a); use letters, digits, blanks and "
+         "punctuation\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(draft, share_threshold_needs_a_wildcard)
+{
+    static const struct row rows[] = {
+        {"key: a, value: 'x*', share_threshold: true", ""},
+        {"key: 'a*', share_threshold: true", ""},
+        {"key: a, value: b, share_threshold: false", ""},
+        {"key: a, share_threshold: true",
+         "f.yaml:2:16: error: `share_threshold` needs a `*` in `value` (in d.a); as in `value: "
+         "\"docs/*\"`\n"},
+        {"key: a, value: b, share_threshold: true",
+         "f.yaml:2:16: error: `share_threshold` needs a `*` in `value` (in d.a_b); as in `value: "
+         "\"docs/*\"`\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+#define AGAIN "join the two into one rule, and their `descriptors` into one list of children\n"
+
+Test(draft, each_pair_stands_once_on_a_level)
+{
+    static const struct row rows[] = {
+        {"key: a}, {key: a, value: x}, {key: a, value: y}, {key: b, value: x", ""},
+        {"key: b_c}, {key: b, value: c", ""},
+        {"key: a, descriptors: [{key: a}]}, {key: c", ""},
+        {"key: a}, {key: b}, {key: a, value: ''",
+         "f.yaml:2:36: error: key `a` with no value stands here already, at f.yaml:2:16 (in "
+         "d.a); " AGAIN},
+        {"key: a, value: 'x*'}, {key: a, value: 'x*'",
+         "f.yaml:2:39: error: key `a` with value `x*` stands here already, at f.yaml:2:16 (in "
+         "d.a_x*); " AGAIN},
+        {"key: a, descriptors: [{key: c}, {key: c}]",
+         "f.yaml:2:49: error: key `c` with no value stands here already, at f.yaml:2:39 (in "
+         "d.a.c); " AGAIN},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(draft, a_third_of_the_same_is_measured_by_the_first)
+{
+    char *const notes = notes_of("domain: d\ndescriptors:\n- key: a\n- key: a\n- key: a\n");
+
+    cr_assert_not_null(strstr(notes, "f.yaml:4:3: error"), "%s", notes);
+    cr_assert_not_null(strstr(notes, "f.yaml:5:3: error"), "%s", notes);
+    cr_assert_null(strstr(notes, "at f.yaml:4:3"), "%s", notes);
+    free(notes);
+}
+
+Test(draft, a_domain_has_a_name)
+{
+    const char *const texts[] = {"domain: ''\n", "domain:\n", "descriptors: []\n", "{}\n"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *const notes = notes_of(texts[i]);
+
+        cr_assert_not_null(strstr(notes, "the file has no `domain`"), "%s\n%s", texts[i], notes);
+        free(notes);
+    }
+}
+
+static const char first[] = "domain: d\ndescriptors: [{key: a}]\n";
+static const char second[] = "domain: d\ndescriptors: [{key: b}, {key: c, value: x}]\n";
+static const char third[] = "domain: d\ndescriptors: [{key: c, value: x}, {key: a, value: z}]\n";
+
+Test(draft, without_merging_the_later_file_of_a_domain_is_refused)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "1.yaml", first);
+    texts_add(&texts, "2.yaml", second);
+    wr_drafts_check(texts.drafts, texts.n, false, &texts.diag);
+    cr_assert_str_eq(texts_notes(&texts),
+                     "2.yaml:1:9: error: domain `d` has its rules already, at 1.yaml:1:9; join the "
+                     "files, or set --merge-domain-config\n");
+    cr_assert_not(texts.drafts[0].is_refused);
+    cr_assert(texts.drafts[1].is_refused);
+    texts_fini(&texts);
+}
+
+Test(draft, with_merging_the_later_file_of_a_pair_is_refused)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "1.yaml", first);
+    texts_add(&texts, "2.yaml", second);
+    texts_add(&texts, "3.yaml", third);
+    wr_drafts_check(texts.drafts, texts.n, true, &texts.diag);
+    cr_assert_str_eq(texts_notes(&texts),
+                     "3.yaml:2:16: error: key `c` with value `x` stands here already, at "
+                     "2.yaml:2:26 (in d.c_x); " AGAIN);
+    cr_assert_not(texts.drafts[0].is_refused);
+    cr_assert_not(texts.drafts[1].is_refused);
+    cr_assert(texts.drafts[2].is_refused);
+    texts_fini(&texts);
+}
+
+Test(draft, one_bad_file_leaves_the_others_alone)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "1.yaml", "domain: x\ndescriptors: [{key: a}, {key: a}]\n");
+    texts_add(&texts, "2.yaml", "domain: y\ndescriptors: [\n");
+    texts_add(&texts, "3.yaml", "domain: z\n");
+    wr_drafts_check(texts.drafts, texts.n, false, &texts.diag);
+    cr_assert(texts.drafts[0].is_refused);
+    cr_assert(texts.drafts[1].is_refused);
+    cr_assert_not(texts.drafts[2].is_refused);
+    cr_assert_eq(texts.diag.n_errors, 2u);
+    texts_fini(&texts);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/identity.h"
+
+#include <criterion/criterion.h>
+
+#include "tests/unit/rules/texts.h"
+
+#define MINUTE_US INT64_C(60000000)
+
+static const struct wr_limit per_minute = {.requests = 5, .length_us = MINUTE_US};
+
+struct fixture {
+    struct wr_arena arena;
+    struct wr_rules *rules;
+};
+
+static void init(struct fixture *fixture, const char *text)
+{
+    wr_arena_init(&fixture->arena, 1024);
+    fixture->rules = text == NULL ? NULL : rules_of(text);
+}
+
+static void fini(struct fixture *fixture)
+{
+    wr_rules_release(fixture->rules);
+    wr_arena_fini(&fixture->arena);
+}
+
+static struct wr_str identity(struct fixture *fixture, const char *domain,
+                              const struct wr_entry *entries, size_t n,
+                              const struct wr_limit *limit)
+{
+    const struct wr_node *node = NULL;
+    struct wr_str key;
+
+    if (fixture->rules != NULL) {
+        node = wr_domain_match(wr_rules_domain(fixture->rules, wr_str_of(domain)), entries, n);
+        cr_assert_not_null(node);
+    }
+    cr_assert(wr_identity_write(&fixture->arena, wr_str_of(domain), node, entries, n, limit, &key));
+    return key;
+}
+
+static struct wr_str of_one(struct fixture *fixture, const char *key, const char *value)
+{
+    const struct wr_entry entry = entry_of(key, value);
+
+    return identity(fixture, "d", &entry, 1, &per_minute);
+}
+
+static struct wr_str of_two(struct fixture *fixture, const char *key, const char *value,
+                            const char *next_key, const char *next_value)
+{
+    const struct wr_entry entries[] = {entry_of(key, value), entry_of(next_key, next_value)};
+
+    return identity(fixture, "d", entries, 2, &per_minute);
+}
+
+Test(identity, is_laid_out_as_written)
+{
+    static const char want[] = "\1\0\0\0d"
+                               "\0\1\0\0\0k\2\0\0\0vw"
+                               "\xff\x00\x87\x93\x03\0\0\0\0\0\0\0\0\0\0";
+    static const struct wr_str wanted = {.ptr = want, .len = sizeof want - 1};
+    struct fixture fixture;
+
+    init(&fixture, NULL);
+    cr_assert(wr_str_equal(of_one(&fixture, "k", "vw"), wanted));
+    fini(&fixture);
+}
+
+Test(identity, texts_that_join_alike_are_apart)
+{
+    struct fixture fixture;
+
+    init(&fixture, NULL);
+
+    const struct wr_entry z = entry_of("z", "1"), y_z = entry_of("y_z", "1");
+    const struct wr_str all[] = {
+        of_one(&fixture, "a", "b_c"),
+        of_one(&fixture, "a_b", "c"),
+        of_one(&fixture, "ab", "_c"),
+        of_one(&fixture, "a", ""),
+        of_one(&fixture, "", "a"),
+        of_one(&fixture, "a", "x_b_y"),
+        of_two(&fixture, "a", "x", "b", "y"),
+        of_two(&fixture, "a", "x_b", "b", "y"),
+        of_two(&fixture, "b", "y", "a", "x"),
+        identity(&fixture, "x", &y_z, 1, &per_minute),
+        identity(&fixture, "x_y", &z, 1, &per_minute),
+        identity(&fixture, "d", NULL, 0, &per_minute),
+    };
+    const size_t n = sizeof all / sizeof all[0];
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++) {
+            cr_assert_eq(wr_str_equal(all[i], all[k]), i == k, "%zu and %zu", i, k);
+        }
+    }
+    fini(&fixture);
+}
+
+Test(identity, the_window_is_part_of_it_and_the_number_is_not)
+{
+    const struct wr_limit more = {.requests = 500, .length_us = MINUTE_US};
+    const struct wr_limit per_hour = {.requests = 5, .length_us = 60 * MINUTE_US};
+    const struct wr_entry entry = entry_of("k", "v");
+    struct fixture fixture;
+
+    init(&fixture, NULL);
+
+    const struct wr_str it = identity(&fixture, "d", &entry, 1, &per_minute);
+
+    cr_assert(wr_str_equal(it, identity(&fixture, "d", &entry, 1, &more)));
+    cr_assert_not(wr_str_equal(it, identity(&fixture, "d", &entry, 1, &per_hour)));
+    fini(&fixture);
+}
+
+/* So an override of the same unit goes on counting where the rule was. */
+Test(identity, a_rule_without_sharing_counts_as_the_request_alone_does)
+{
+    struct fixture with_rule, without;
+
+    init(&with_rule, "domain: d\n"
+                     "descriptors:\n"
+                     "  - key: a\n"
+                     "    value: 'x*'\n"
+                     "    descriptors: [{key: 'b*', rate_limit: {unit: minute}}]\n");
+    init(&without, NULL);
+    cr_assert(wr_str_equal(of_two(&with_rule, "a", "x1", "b1", "2"),
+                           of_two(&without, "a", "x1", "b1", "2")));
+    fini(&with_rule);
+    fini(&without);
+}
+
+static const char sharing[] = "domain: d\n"
+                              "descriptors:\n"
+                              "  - key: org\n"
+                              "    descriptors:\n"
+                              "      - {key: p, value: 'v*', share_threshold: true}\n"
+                              "  - key: tier\n"
+                              "    value: 'g*'\n"
+                              "    share_threshold: true\n"
+                              "    descriptors: [{key: p}]\n";
+
+Test(identity, a_shared_level_stands_for_all_its_values)
+{
+    struct fixture fixture;
+
+    init(&fixture, sharing);
+    cr_assert(wr_str_equal(of_two(&fixture, "org", "1", "p", "v1"),
+                           of_two(&fixture, "org", "1", "p", "v2")));
+    cr_assert_not(wr_str_equal(of_two(&fixture, "org", "1", "p", "v1"),
+                               of_two(&fixture, "org", "2", "p", "v1")));
+    cr_assert(wr_str_equal(of_two(&fixture, "tier", "gold", "p", "1"),
+                           of_two(&fixture, "tier", "grey", "p", "1")));
+    cr_assert_not(wr_str_equal(of_two(&fixture, "tier", "gold", "p", "1"),
+                               of_two(&fixture, "tier", "gold", "p", "2")));
+    fini(&fixture);
+}
+
+Test(identity, a_shared_pattern_is_not_the_literal_value_of_the_same_text)
+{
+    struct fixture with_rule, without;
+
+    init(&with_rule, sharing);
+    init(&without, NULL);
+    cr_assert_not(wr_str_equal(of_two(&with_rule, "org", "1", "p", "v*"),
+                               of_two(&without, "org", "1", "p", "v*")));
+    fini(&with_rule);
+    fini(&without);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/rule_files.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/rules/scratch.h"
+
+struct fixture {
+    struct scratch scratch;
+    struct wr_diag diag;
+    struct wr_file_list list;
+};
+
+static void init(struct fixture *fixture)
+{
+    scratch_init(&fixture->scratch);
+    wr_diag_init(&fixture->diag, 100);
+    fixture->list = (struct wr_file_list){0};
+}
+
+static void fini(struct fixture *fixture)
+{
+    wr_file_list_fini(&fixture->list);
+    wr_diag_fini(&fixture->diag);
+    scratch_fini(&fixture->scratch);
+}
+
+/* Adds the directory itself and compares the names that came in, in order. */
+static void assert_names(struct fixture *fixture, struct wr_file_choice choice,
+                         const char *const *want, size_t n)
+{
+    const size_t skip = strlen(fixture->scratch.path) + 1;
+
+    cr_assert_eq(wr_file_list_add(&fixture->list, fixture->scratch.path, &choice, &fixture->diag),
+                 WR_OK);
+    cr_assert_eq(fixture->list.n, n, "%zu", fixture->list.n);
+    for (size_t i = 0; i < n; i++) {
+        cr_assert_str_eq(fixture->list.paths[i] + skip, want[i]);
+    }
+}
+
+static void fill(const struct scratch *scratch)
+{
+    scratch_write(scratch, "b.yaml", "");
+    scratch_write(scratch, "a.yml", "");
+    scratch_write(scratch, "c.txt", "");
+    scratch_write(scratch, ".hidden.yaml", "");
+    scratch_make_directory(scratch, "..2024");
+    scratch_write(scratch, "..2024/x.yaml", "");
+    scratch_make_directory(scratch, "sub");
+    scratch_write(scratch, "sub/d.yaml", "");
+    scratch_link(scratch, "e.yaml", "b.yaml");
+    scratch_link(scratch, "linked", "sub");
+}
+
+Test(rule_files, names_of_yaml_in_sorted_order_and_a_warning_for_each_other)
+{
+    const char *const want[] = {"a.yml", "b.yaml", "e.yaml"};
+    struct fixture fixture;
+
+    init(&fixture);
+    fill(&fixture.scratch);
+    assert_names(&fixture, (struct wr_file_choice){0}, want, 3);
+    cr_assert_eq(fixture.diag.n_warnings, 3u); /* c.txt, sub, linked */
+    cr_assert_eq(fixture.diag.n_errors, 0u);
+    fini(&fixture);
+}
+
+Test(rule_files, any_name_and_sub_directories_when_asked_for)
+{
+    const char *const want[] = {"a.yml", "b.yaml", "c.txt", "e.yaml", "sub/d.yaml"};
+    struct fixture fixture;
+
+    init(&fixture);
+    fill(&fixture.scratch);
+    assert_names(&fixture, (struct wr_file_choice){.any_name = true, .is_recursive = true}, want,
+                 5);
+    cr_assert_eq(fixture.diag.n_warnings, 1u); /* linked */
+    fini(&fixture);
+}
+
+Test(rule_files, an_empty_directory_is_fine)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    assert_names(&fixture, (struct wr_file_choice){0}, NULL, 0);
+    cr_assert_eq(fixture.diag.n_warnings, 0u);
+    fini(&fixture);
+}
+
+Test(rule_files, a_file_named_by_itself_may_have_any_name)
+{
+    const struct wr_file_choice choice = {0};
+    char path[SCRATCH_PATH_MAX];
+    struct fixture fixture;
+
+    init(&fixture);
+    fill(&fixture.scratch);
+    cr_assert_eq(wr_file_list_add(&fixture.list, scratch_path(&fixture.scratch, "c.txt", path),
+                                  &choice, &fixture.diag),
+                 WR_OK);
+    cr_assert_eq(fixture.list.n, 1u);
+    cr_assert_eq(wr_file_list_add(&fixture.list, scratch_path(&fixture.scratch, "nowhere", path),
+                                  &choice, &fixture.diag),
+                 WR_ERR_NOT_FOUND);
+    cr_assert_eq(fixture.diag.n_errors, 1u);
+    fini(&fixture);
+}
+
+Test(rule_files, reads_whole_files_and_one_byte_beyond_the_bound)
+{
+    static char large[10001];
+    char path[SCRATCH_PATH_MAX];
+    struct fixture fixture;
+    struct wr_file_text text;
+
+    memset(large, 'x', sizeof large - 1);
+    init(&fixture);
+    scratch_write(&fixture.scratch, "large", large);
+    scratch_write(&fixture.scratch, "empty", "");
+    scratch_path(&fixture.scratch, "large", path);
+    cr_assert(wr_file_text_read(path, 20000, &fixture.diag, &text));
+    cr_assert_eq(text.len, 10000u);
+    cr_assert_eq(memcmp(text.bytes, large, 10000), 0);
+    wr_file_text_fini(&text);
+    cr_assert(wr_file_text_read(path, 9000, &fixture.diag, &text));
+    cr_assert_eq(text.len, 9001u);
+    wr_file_text_fini(&text);
+    cr_assert(wr_file_text_read(scratch_path(&fixture.scratch, "empty", path), 9000, &fixture.diag,
+                                &text));
+    cr_assert_eq(text.len, 0u);
+    wr_file_text_fini(&text);
+    cr_assert_eq(fixture.diag.n_errors, 0u);
+    fini(&fixture);
+}
+
+/* A pipe that nobody writes to would wait for ever, and so would this test. */
+Test(rule_files, only_regular_files_are_read)
+{
+    const char *const names[] = {"pipe.yaml", "sub", "nowhere.yaml", "dangling.yaml"};
+    struct fixture fixture;
+
+    init(&fixture);
+    scratch_make_fifo(&fixture.scratch, "pipe.yaml");
+    scratch_make_directory(&fixture.scratch, "sub");
+    scratch_link(&fixture.scratch, "dangling.yaml", "nowhere.yaml");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[SCRATCH_PATH_MAX];
+        struct wr_file_text text;
+
+        cr_assert_not(wr_file_text_read(scratch_path(&fixture.scratch, names[i], path), 100,
+                                        &fixture.diag, &text));
+        cr_assert_eq(fixture.diag.n_errors, i + 1, "%s", names[i]);
+    }
+    fini(&fixture);
+}
+
+Test(rule_files, a_device_is_not_read)
+{
+    struct fixture fixture;
+    struct wr_file_text text;
+
+    init(&fixture);
+    cr_assert_not(wr_file_text_read("/dev/zero", 100, &fixture.diag, &text));
+    cr_assert_eq(fixture.diag.n_errors, 1u);
+    fini(&fixture);
+}

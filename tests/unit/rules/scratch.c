@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/rules/scratch.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void scratch_init(struct scratch *scratch)
+{
+    (void) snprintf(scratch->path, sizeof scratch->path, "/tmp/weir_rules_XXXXXX");
+    cr_assert_not_null(mkdtemp(scratch->path));
+}
+
+static void remove_all(const char *path)
+{
+    DIR *const directory = opendir(path);
+
+    cr_assert_not_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        char name[2 * SCRATCH_PATH_MAX];
+        struct stat status;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        (void) snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        cr_assert_eq(lstat(name, &status), 0);
+        if (S_ISDIR(status.st_mode)) {
+            remove_all(name);
+        } else {
+            cr_assert_eq(unlink(name), 0);
+        }
+    }
+    (void) closedir(directory);
+    cr_assert_eq(rmdir(path), 0);
+}
+
+void scratch_fini(struct scratch *scratch)
+{
+    remove_all(scratch->path);
+}
+
+const char *scratch_path(const struct scratch *scratch, const char *name,
+                         char path[SCRATCH_PATH_MAX])
+{
+    (void) snprintf(path, SCRATCH_PATH_MAX, "%s/%s", scratch->path, name);
+    return path;
+}
+
+void scratch_write(const struct scratch *scratch, const char *name, const char *text)
+{
+    char path[SCRATCH_PATH_MAX];
+    FILE *const out = fopen(scratch_path(scratch, name, path), "w");
+
+    cr_assert_not_null(out, "%s", path);
+    cr_assert_geq(fputs(text, out), 0);
+    cr_assert_eq(fclose(out), 0);
+}
+
+void scratch_make_directory(const struct scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH_MAX];
+
+    cr_assert_eq(mkdir(scratch_path(scratch, name, path), 0700), 0);
+}
+
+void scratch_link(const struct scratch *scratch, const char *name, const char *target)
+{
+    char path[SCRATCH_PATH_MAX];
+
+    cr_assert_eq(symlink(target, scratch_path(scratch, name, path)), 0);
+}
+
+void scratch_make_fifo(const struct scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH_MAX];
+
+    cr_assert_eq(mkfifo(scratch_path(scratch, name, path), 0600), 0);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A directory that a test fills with files, and that goes away with all in it.
+ *
+ * Threads: owner thread only.
+ */
+#ifndef WR_TESTS_UNIT_RULES_SCRATCH_H
+#define WR_TESTS_UNIT_RULES_SCRATCH_H
+
+#define SCRATCH_PATH_MAX 256
+
+struct scratch {
+    char path[64];
+};
+
+void scratch_init(struct scratch *scratch);
+
+void scratch_fini(struct scratch *scratch);
+
+/* The path of `name` in it, into `path`. */
+const char *scratch_path(const struct scratch *scratch, const char *name,
+                         char path[SCRATCH_PATH_MAX]);
+
+void scratch_write(const struct scratch *scratch, const char *name, const char *text);
+
+void scratch_make_directory(const struct scratch *scratch, const char *name);
+
+/* `target` as the link has it. */
+void scratch_link(const struct scratch *scratch, const char *name, const char *target);
+
+void scratch_make_fifo(const struct scratch *scratch, const char *name);
+
+#endif
