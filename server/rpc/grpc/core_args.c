@@ -42,6 +42,8 @@ grpc_server *wr_grpc_core_new(const struct wr_grpc_options *options)
         integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         /* Envoy refuses compressed replies. */
         integer(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+        /* Its unpacking has no bound; see unpack.h. */
+        integer(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
         integer(GRPC_ARG_ENABLE_CENSUS, 0),
         integer(GRPC_ARG_ENABLE_CHANNELZ, 0),
     };

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rpc/grpc/payload.h"
 
+#include <string.h>
+
 #include <grpc/byte_buffer.h>
-#include <grpc/byte_buffer_reader.h>
 #include <grpc/slice.h>
 
-#include "base/assert.h"
-
-/* Copies the slices of `*buffer` into one. */
+/* Copies the slices of `*buffer` into one, packed or not. */
 static void join(grpc_byte_buffer **buffer)
 {
-    grpc_byte_buffer_reader reader;
+    const grpc_slice_buffer *const slices = &(*buffer)->data.raw.slice_buffer;
+    grpc_slice whole = grpc_slice_malloc(slices->length);
+    size_t done = 0;
 
-    WR_ASSERT(grpc_byte_buffer_reader_init(&reader, *buffer) == 1);
+    for (size_t i = 0; i < slices->count; i++) {
+        memcpy(GRPC_SLICE_START_PTR(whole) + done, GRPC_SLICE_START_PTR(slices->slices[i]),
+               GRPC_SLICE_LENGTH(slices->slices[i]));
+        done += GRPC_SLICE_LENGTH(slices->slices[i]);
+    }
 
-    grpc_slice whole = grpc_byte_buffer_reader_readall(&reader);
+    grpc_byte_buffer *const joined =
+        grpc_raw_compressed_byte_buffer_create(&whole, 1, (*buffer)->data.raw.compression);
 
-    grpc_byte_buffer_reader_destroy(&reader);
-    grpc_byte_buffer_destroy(*buffer);
-    *buffer = grpc_raw_byte_buffer_create(&whole, 1);
     grpc_slice_unref(whole);
+    grpc_byte_buffer_destroy(*buffer);
+    *buffer = joined;
 }
 
 struct wr_str wr_grpc_payload_bytes(grpc_byte_buffer **buffer)

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "rpc/grpc/grpc_time.h"
 #include "rpc/grpc/payload.h"
+#include "rpc/grpc/unpack.h"
 #include "rpc/grpc/worker.h"
 
 /* A request with more headers than this gives their memory back. */
@@ -324,10 +325,31 @@ static void recycle(struct wr_grpc_slot *slot)
     wr_grpc_slot_post(slot);
 }
 
+/* Ends a call whose message cannot be unpacked; its method does not hear of it. */
+static void refuse_message(struct wr_grpc_slot *slot, enum wr_err err)
+{
+    static const struct wr_str malformed = WR_STR("the message is not compressed as it says");
+    static const struct wr_str too_large = WR_STR("the message unpacks to more than the limit");
+    static const struct wr_str no_memory = WR_STR("out of memory");
+    const struct wr_str nothing = {0};
+
+    if (err == WR_ERR_MALFORMED) {
+        finish(&slot->base, WR_STATUS_INVALID_ARGUMENT, malformed, nothing);
+    } else {
+        finish(&slot->base, WR_STATUS_RESOURCE_EXHAUSTED,
+               err == WR_ERR_TOO_LARGE ? too_large : no_memory, nothing);
+    }
+}
+
 static void deliver(struct wr_grpc_slot *slot)
 {
     const struct wr_method *const method = slot->lane->method;
+    const enum wr_err err = wr_grpc_unpack(&slot->request, slot->lane->worker->max_message_bytes);
 
+    if (err != WR_OK) {
+        refuse_message(slot, err);
+        return;
+    }
     slot->had_message = true;
     method->on_message(method->context, &slot->base, wr_grpc_payload_bytes(&slot->request));
 }

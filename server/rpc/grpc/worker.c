@@ -31,6 +31,7 @@ enum wr_err wr_grpc_worker_open(struct wr_grpc_worker *worker,
 
     worker->lanes = calloc(table->n_methods + 1, sizeof *worker->lanes);
     worker->metrics = wr_metrics_block_new(options->metrics);
+    worker->max_message_bytes = options->max_message_bytes;
     if (worker->lanes == NULL || worker->metrics == NULL) {
         return WR_ERR_NO_MEMORY;
     }

@@ -26,6 +26,7 @@ struct wr_grpc_worker {
     grpc_completion_queue *queue;
     struct wr_metrics_block *metrics; /* borrowed */
     size_t index;
+    size_t max_message_bytes;
     struct wr_grpc_lane *lanes; /* owned */
     size_t n_lanes;
     size_t n_live; /* slots not yet given up, plus one for the notice below */

@@ -120,12 +120,12 @@ static struct wr_grpc_client_call *call_gzip(struct wr_str message)
 
 Test(slot, unpacks_gzip_up_to_the_bound)
 {
-    char *const bytes = calloc(1, 64 * MIB);
+    char *const bytes = calloc(1, 4 * MIB + 1);
 
     cr_assert_not_null(bytes);
-    expect_reply(call_gzip((struct wr_str){.ptr = bytes, .len = MIB}),
-                 (struct wr_str){.ptr = bytes, .len = MIB});
-    expect_status(call_gzip((struct wr_str){.ptr = bytes, .len = 64 * MIB}),
+    expect_reply(call_gzip((struct wr_str){.ptr = bytes, .len = 4 * MIB}),
+                 (struct wr_str){.ptr = bytes, .len = 4 * MIB});
+    expect_status(call_gzip((struct wr_str){.ptr = bytes, .len = 4 * MIB + 1}),
                   GRPC_STATUS_RESOURCE_EXHAUSTED);
     cr_assert(bed_has_in_use(&bed, 0));
     free(bytes);
