@@ -5,11 +5,14 @@
 
 #include "limit/fixed_window.h"
 
+/* Shares of over four million counters have larger tables instead of more. */
+#define MAX_TABLES (UINT32_C(1) << 14)
+
 static uint32_t tables_for(uint64_t share)
 {
     uint32_t n = 1;
 
-    while ((uint64_t) n * WR_SLOT_TABLE_TARGET < share && n < UINT32_C(1) << 31) {
+    while ((uint64_t) n * WR_SLOT_TABLE_TARGET < share && n < MAX_TABLES) {
         n *= 2;
     }
     return n;
@@ -150,6 +153,7 @@ static void note_expiry_locked(struct wr_stripe *stripe, struct wr_slot_table *t
     }
 }
 
+/* A look that finds a spent window leaves the counter as expired as it was. */
 static void take_known_locked(struct wr_stripe *stripe, struct wr_slot_table *table,
                               struct wr_slot *slot, struct wr_take *take, int64_t now_us,
                               struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
@@ -160,12 +164,15 @@ static void take_known_locked(struct wr_stripe *stripe, struct wr_slot_table *ta
 
     take->verdict = judge(take, &state, now_us);
     take->answer = WR_TAKE_DECIDED;
-    slot->used = state.used;
     if (state.start_us != before_us) {
+        if (state.used == 0) {
+            return;
+        }
         events->n_restarts += state.start_us < before_us;
         slot->expiry_us = (uint64_t) (state.start_us + length_us) & WR_SLOT_EXPIRY_MAX;
         note_expiry_locked(stripe, table, state.start_us + length_us);
     }
+    slot->used = state.used;
 }
 
 /* A look or a refund that finds nothing leaves nothing, and so does a refused hit that is not

@@ -81,6 +81,30 @@ Test(stripe, only_what_was_used_makes_a_counter)
     wr_stripe_fini(&stripe);
 }
 
+Test(stripe, looks_and_refunds_keep_no_spent_counter)
+{
+    begin(100000); /* so many tables that none is swept in between */
+    (void) hit(1, &three_a_second, S(1));
+    for (int i = 0; i < 5; i++) {
+        assert_remaining(take_of(1, &three_a_second, 0, false, S(2) + i * S(1)), 3);
+        assert_remaining(take_of(1, &three_a_second, 1, true, S(2) + i * S(1)), 3);
+    }
+    cr_assert_eq(wr_stripe_measure(&stripe).n_counters, 1u);
+    for (int i = 0; i < 1000; i++) {
+        wr_stripe_tend(&stripe, S(6), &events);
+    }
+    cr_assert_eq(wr_stripe_measure(&stripe).n_counters, 0u);
+    wr_stripe_fini(&stripe);
+}
+
+Test(stripe, a_share_without_an_end_needs_little_memory)
+{
+    begin(UINT64_MAX);
+    assert_remaining(hit(1, &three_a_minute, S(60)), 2);
+    cr_assert_leq(wr_stripe_measure(&stripe).memory_bytes, 1u << 20);
+    wr_stripe_fini(&stripe);
+}
+
 Test(stripe, a_late_take_counts_in_the_newer_window_though_its_counter_was_swept)
 {
     begin(100);
