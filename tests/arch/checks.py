@@ -204,7 +204,7 @@ def check_unit_tests(root):
             continue
         looked += 1
         parts = path[:-2].split("/")
-        room = "client" if parts[0] == "client" else parts[1] if len(parts) > 2 else "app"
+        room = "client" if parts[0] == "client" else parts[1] if len(parts) > 2 else "server"
         there = {os.path.basename(p) for p in files(root, f"tests/unit/{room}")}
         if not there & {f"{parts[-1]}_test.c", f"{'_'.join(parts[-2:])}_test.c"}:
             faults.append(f"{path}: no {parts[-1]}_test.c below tests/unit/{room}")
