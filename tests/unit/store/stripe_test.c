@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
+#include "limit/fixed_window.h"
 #include "tests/unit/store/failing_malloc.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
@@ -284,4 +285,84 @@ Test(stripe, init_without_memory_fails)
     fail_allocations_after(0);
     cr_assert_eq(wr_stripe_init(&stripe, 100), WR_ERR_NO_MEMORY);
     stop_failing();
+}
+
+/* What a stripe must answer, without any table, sweep or bound. */
+struct model {
+    struct wr_fixed_window states[200];
+    int64_t latest_us;
+};
+
+static struct wr_verdict model_take(struct model *model, uint64_t number,
+                                    const struct wr_limit *limit, uint64_t hits, bool is_refund,
+                                    int64_t wall_us)
+{
+    struct wr_fixed_window *const state = &model->states[number];
+
+    if (wall_us > model->latest_us || model->latest_us - wall_us > WR_CLOCK_WAIT_US) {
+        model->latest_us = wall_us;
+    }
+    return is_refund ? wr_fixed_window_refund(state, limit, hits, model->latest_us)
+                     : wr_fixed_window_take(state, limit, hits, model->latest_us);
+}
+
+/* Time goes on by some milliseconds, now and then by minutes or days. */
+static int64_t next_time(int64_t wall_us, uint64_t random)
+{
+    const int64_t some = (int64_t) (random >> 32 & 0xffff);
+
+    switch (random % 1000) {
+    case 0:
+        return wall_us + some * S(10);
+    case 1:
+    case 2:
+        return wall_us + some * S(60) / 0xffff;
+    default:
+        return wall_us + some / 10;
+    }
+}
+
+/* Most takes come at once, some late by up to an hour. */
+static int64_t delay_of(uint64_t random)
+{
+    return random % 5 == 0 ? (int64_t) (random >> 32 & 0xffff) * S(3600) / 0xffff : 0;
+}
+
+Test(stripe, agrees_with_counters_that_nobody_sweeps)
+{
+    static const int64_t lengths_us[] = {S(1), S(60), S(3600), S(86400), S(604800)};
+    static struct model model;
+    uint64_t random = 88172645463325252u;
+    int64_t wall_us = S(86400 * 100);
+    size_t n_over = 0;
+
+    begin(5000);
+    for (int i = 0; i < 200000; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        wall_us = next_time(wall_us, random);
+
+        const uint64_t number = (random >> 16) % 200;
+        const struct wr_limit limit = {
+            .requests = 1 + number % 9,
+            .length_us = lengths_us[number % 5],
+            .count = number % 3 == 0 ? WR_COUNT_ADMITTED : WR_COUNT_ALL,
+        };
+        const uint64_t hits = (random >> 50) % 4;
+        const bool is_refund = (random >> 55) % 8 == 0;
+        const int64_t then_us = wall_us - delay_of(random);
+        const struct wr_verdict want = model_take(&model, number, &limit, hits, is_refund, then_us);
+        const struct wr_take got = take_of(number, &limit, hits, is_refund, then_us);
+
+        cr_assert_eq(got.answer, WR_TAKE_DECIDED);
+        cr_assert_eq(got.verdict.over, want.over, "take %d", i);
+        cr_assert_eq(got.verdict.remaining, want.remaining, "take %d", i);
+        cr_assert_eq(got.verdict.reset_us, want.reset_us, "take %d", i);
+        n_over += got.verdict.over;
+    }
+    cr_assert(n_over > 10000 && n_over < 190000, "%zu over", n_over);
+    cr_assert_gt(events.n_swept, 1000u);
+    cr_assert_eq(events.n_restarts, 0u);
+    wr_stripe_fini(&stripe);
 }
