@@ -19,7 +19,9 @@ static void note(struct wr_config_reader *reader, enum wr_severity severity,
 {
     struct wr_str path_text = {0};
 
-    if (path != NULL && !wr_rule_path_write(path, &reader->diag->arena, &path_text)) {
+    /* A note that will not be kept needs no path. */
+    if (path != NULL && reader->diag->n_kept < reader->diag->max_notes &&
+        !wr_rule_path_write(path, &reader->diag->arena, &path_text)) {
         reader->diag->is_incomplete = true;
     }
     wr_diag_add(reader->diag, severity, wr_config_place(reader, node), path_text, hint, "%s", text);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/config_yaml.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "rules/config_anchors.h"
 #include "rules/config_grammar.h"
 #include "rules/config_tree.h"
 
@@ -11,12 +13,6 @@
 /* What nests besides descriptors and metadata (each level of descriptors is a list and a map): the
  * top, rate_limit, replaces and its entries. */
 #define MORE_LEVELS 8
-
-struct anchor {
-    struct wr_str name;
-    const struct wr_config_node *node;
-    struct anchor *next; /* the one defined before */
-};
 
 /* A list or map that is not closed yet. */
 struct open_node {
@@ -32,7 +28,7 @@ struct builder {
     yaml_parser_t parser;
     struct wr_config_node *root; /* NULL: none yet */
     struct open_node *open;      /* the innermost; NULL: none */
-    struct anchor *anchors;
+    struct wr_config_anchors anchors;
     size_t n_nodes, n_bytes; /* aliases expanded */
     size_t max_height;
     size_t n_documents;
@@ -79,6 +75,12 @@ static void fail_syntax(struct builder *builder, struct wr_str text)
     const bool is_bytes = parser->error == YAML_READER_ERROR;
     const yaml_mark_t mark =
         is_bytes ? mark_of_offset(text, parser->problem_offset) : parser->problem_mark;
+    char begun[48] = "";
+
+    if (parser->context != NULL && parser->context_mark.line < mark.line) {
+        (void) snprintf(begun, sizeof begun, " that begins in line %zu",
+                        parser->context_mark.line + 1);
+    }
 
     if (parser->error == YAML_MEMORY_ERROR) {
         fail_memory(builder);
@@ -89,14 +91,12 @@ static void fail_syntax(struct builder *builder, struct wr_str text)
                         "the file must be text in UTF-8", "not readable as YAML: %s",
                         parser->problem);
     } else {
-        const char *const hint = is_tab_at(text, &mark) ? "indent with blanks, not with tabs"
-                                                        : "YAML says what follows from here";
-
         wr_config_error(builder->reader, place_of(&mark, &node), NULL,
-                        is_tab_at(text, &mark) ? hint : NULL, "not readable as YAML: %s%s%s",
+                        is_tab_at(text, &mark) ? "indent with blanks, not with tabs" : NULL,
+                        "not readable as YAML: %s%s%s%s",
                         parser->problem == NULL ? "syntax error" : parser->problem,
                         parser->context == NULL ? "" : " ",
-                        parser->context == NULL ? "" : parser->context);
+                        parser->context == NULL ? "" : parser->context, begun);
     }
     builder->has_failed = true;
 }
@@ -109,8 +109,7 @@ static bool count(struct builder *builder, const struct wr_config_node *node,
     const size_t depth = builder->open == NULL ? 0 : builder->open->depth;
 
     if (node->n_nodes > bounds->max_nodes - builder->n_nodes) {
-        wr_config_error(builder->reader, place, NULL,
-                        "raise --max-rules-nodes, or split the file",
+        wr_config_error(builder->reader, place, NULL, "raise --max-rules-nodes, or split the file",
                         "more than %zu YAML nodes, aliases expanded", bounds->max_nodes);
         builder->has_failed = true;
     } else if (node->n_bytes > bounds->max_file_bytes - builder->n_bytes) {
@@ -189,23 +188,13 @@ static struct wr_str text_of(const yaml_char_t *text)
     return text == NULL ? (struct wr_str){0} : wr_str_of((const char *) text);
 }
 
-/* The newest anchor of a name hides older ones. */
 static void define_anchor(struct builder *builder, const yaml_char_t *name,
                           const struct wr_config_node *node)
 {
-    if (name == NULL) {
-        return;
-    }
-
-    struct anchor *const anchor = wr_arena_alloc(builder->reader->arena, sizeof *anchor);
-
-    if (anchor == NULL || !wr_arena_copy(builder->reader->arena, text_of(name), &anchor->name)) {
+    if (name != NULL &&
+        !wr_config_anchors_add(&builder->anchors, builder->reader->arena, text_of(name), node)) {
         fail_memory(builder);
-        return;
     }
-    anchor->node = node;
-    anchor->next = builder->anchors;
-    builder->anchors = anchor;
 }
 
 static bool copy_terminated(struct wr_arena *arena, struct wr_str text, struct wr_str *out)
@@ -304,24 +293,21 @@ static bool is_open(const struct builder *builder, const struct wr_config_node *
 static void on_alias(struct builder *builder, const yaml_event_t *event)
 {
     const struct wr_str name = text_of(event->data.alias.anchor);
-    const struct anchor *anchor = builder->anchors;
+    const struct wr_config_node *const named = wr_config_anchors_find(&builder->anchors, name);
     struct wr_config_node node;
     const struct wr_config_node *const place = place_of(&event->start_mark, &node);
 
-    while (anchor != NULL && !wr_str_equal(anchor->name, name)) {
-        anchor = anchor->next;
-    }
-    if (anchor == NULL || is_open(builder, anchor->node)) {
+    if (named == NULL || is_open(builder, named)) {
         wr_config_error(builder->reader, place, NULL,
-                        anchor == NULL ? "an anchor (&name) must stand before its aliases" : NULL,
-                        anchor == NULL ? "alias *%.*s names no anchor"
-                                       : "alias *%.*s stands within its own anchor",
+                        named == NULL ? "an anchor (&name) must stand before its aliases" : NULL,
+                        named == NULL ? "alias *%.*s names no anchor"
+                                      : "alias *%.*s stands within its own anchor",
                         wr_config_shown(name), name.ptr);
         builder->has_failed = true;
         return;
     }
-    if (count(builder, anchor->node, place)) {
-        attach(builder, anchor->node);
+    if (count(builder, named, place)) {
+        attach(builder, named);
     }
 }
 

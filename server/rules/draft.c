@@ -38,7 +38,9 @@ static struct wr_str path_text(struct check *check, const struct wr_rule_path *p
 {
     struct wr_str text = {0};
 
-    if (path != NULL && !wr_rule_path_write(path, &check->diag->arena, &text)) {
+    /* A note that will not be kept needs no path. */
+    if (path != NULL && check->diag->n_kept < check->diag->max_notes &&
+        !wr_rule_path_write(path, &check->diag->arena, &text)) {
         check->diag->is_incomplete = true;
     }
     return text;
