@@ -2,7 +2,6 @@
 #include "wire/descriptor_pool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "google/protobuf/descriptor.pb-c.h"
 #include "proto/descriptors.h"
@@ -11,7 +10,6 @@
 #include "wire/scan.h"
 
 #define ARENA_SIZE 65536
-#define FIRST_SYMBOLS 256
 #define SET_FILE WR_TAG(1, WR_WIRE_BYTES) /* FileDescriptorSet.file */
 
 struct file {
@@ -25,49 +23,16 @@ struct wr_descriptor_pool {
     struct wr_arena arena;
     struct file *files; /* in arena */
     size_t n_files;
-    struct wr_symbol *symbols; /* in arena; sorted by name */
-    size_t n_symbols, symbols_room;
+    struct wr_symbol_table symbols; /* names in arena */
 };
 
-/* Adds `scope`.`name`, or `name` alone when the scope is empty; `*out_full` may be NULL. */
+/* A symbol of the file being read, which is the last one; `*out_full` may be NULL. */
 static bool add_symbol(struct wr_descriptor_pool *pool, struct wr_str scope, const char *name,
                        enum wr_symbol_kind kind, struct wr_str *out_full)
 {
-    const size_t name_len = strlen(name);
-    const size_t dot = scope.len > 0 ? 1 : 0;
-    char *const text = wr_arena_alloc(&pool->arena, scope.len + dot + name_len);
+    const struct wr_symbol symbol = {.name = wr_str_of(name), .file = pool->n_files, .kind = kind};
 
-    if (text == NULL) {
-        return false;
-    }
-    if (pool->n_symbols == pool->symbols_room) {
-        const size_t room = pool->n_symbols == 0 ? FIRST_SYMBOLS : 2 * pool->n_symbols;
-        struct wr_symbol *const grown = wr_arena_calloc(&pool->arena, room, sizeof *grown);
-
-        if (grown == NULL) {
-            return false;
-        }
-        if (pool->n_symbols > 0) {
-            memcpy(grown, pool->symbols, pool->n_symbols * sizeof *grown);
-        }
-        pool->symbols = grown;
-        pool->symbols_room = room;
-    }
-    if (scope.len > 0) {
-        memcpy(text, scope.ptr, scope.len);
-        text[scope.len] = '.';
-    }
-    memcpy(text + scope.len + dot, name, name_len);
-
-    const struct wr_str full = {.ptr = text, .len = scope.len + dot + name_len};
-
-    /* The file being read is the last one. */
-    pool->symbols[pool->n_symbols++] =
-        (struct wr_symbol){.name = full, .file = pool->n_files, .kind = kind};
-    if (out_full != NULL) {
-        *out_full = full;
-    }
-    return true;
+    return wr_symbol_table_add(&pool->symbols, &pool->arena, scope, &symbol, out_full);
 }
 
 /* The values of an enumeration are named beside it, not in it, as in C++. */
@@ -251,14 +216,6 @@ static enum wr_err add_files(struct wr_descriptor_pool *pool, struct wr_str set,
     return scan.fault == WR_FAULT_NONE && n > 0 ? WR_OK : WR_ERR_MALFORMED;
 }
 
-static int compare_symbols(const void *a, const void *b)
-{
-    const struct wr_symbol *const left = a;
-    const struct wr_symbol *const right = b;
-
-    return wr_str_compare(left->name, right->name);
-}
-
 enum wr_err wr_descriptor_pool_load(struct wr_str set, struct wr_descriptor_pool **out_pool)
 {
     struct wr_descriptor_pool *const pool = calloc(1, sizeof *pool);
@@ -277,9 +234,7 @@ enum wr_err wr_descriptor_pool_load(struct wr_str set, struct wr_descriptor_pool
         wr_descriptor_pool_destroy(pool);
         return err;
     }
-    if (pool->n_symbols > 0) {
-        qsort(pool->symbols, pool->n_symbols, sizeof *pool->symbols, compare_symbols);
-    }
+    wr_symbol_table_sort(&pool->symbols);
     *out_pool = pool;
     return WR_OK;
 }
@@ -313,21 +268,9 @@ bool wr_descriptor_pool_find_file(const struct wr_descriptor_pool *pool, struct 
     return false;
 }
 
-const struct wr_symbol *wr_descriptor_pool_find(const struct wr_descriptor_pool *pool,
-                                                struct wr_str name)
+const struct wr_symbol_table *wr_descriptor_pool_symbols(const struct wr_descriptor_pool *pool)
 {
-    const struct wr_symbol key = {.name = name};
-
-    return pool->n_symbols == 0 ? NULL
-                                : bsearch(&key, pool->symbols, pool->n_symbols,
-                                          sizeof *pool->symbols, compare_symbols);
-}
-
-const struct wr_symbol *wr_descriptor_pool_symbols(const struct wr_descriptor_pool *pool,
-                                                   size_t *out_n)
-{
-    *out_n = pool->n_symbols;
-    return pool->symbols;
+    return &pool->symbols;
 }
 
 /* Imports have lower numbers than the file that names them, so one pass downwards finds them all.

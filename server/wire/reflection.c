@@ -73,7 +73,8 @@ static bool answer_file_by_name(struct dialogue *dialogue, const char *name)
 
 static bool answer_file_by_symbol(struct dialogue *dialogue, const char *name)
 {
-    const struct wr_symbol *const symbol = wr_descriptor_pool_find(dialogue->pool, wr_str_of(name));
+    const struct wr_symbol *const symbol =
+        wr_symbol_table_find(wr_descriptor_pool_symbols(dialogue->pool), wr_str_of(name));
 
     return symbol != NULL ? answer_file(dialogue, symbol->file)
                           : answer_error(dialogue, WR_STATUS_NOT_FOUND, "no such symbol");
@@ -82,7 +83,8 @@ static bool answer_file_by_symbol(struct dialogue *dialogue, const char *name)
 /* None of the files served declares an extension, so a message that is known has no number. */
 static bool answer_extension_numbers(struct dialogue *dialogue, char *type)
 {
-    const struct wr_symbol *const symbol = wr_descriptor_pool_find(dialogue->pool, wr_str_of(type));
+    const struct wr_symbol *const symbol =
+        wr_symbol_table_find(wr_descriptor_pool_symbols(dialogue->pool), wr_str_of(type));
 
     if (symbol == NULL || symbol->kind != WR_SYMBOL_MESSAGE) {
         return answer_error(dialogue, WR_STATUS_NOT_FOUND, "no such message");
@@ -105,19 +107,18 @@ static bool answer_extension_numbers(struct dialogue *dialogue, char *type)
 static bool answer_services(struct dialogue *dialogue)
 {
     struct wr_arena *const arena = dialogue->arena;
-    size_t n_symbols = 0;
-    const struct wr_symbol *const symbols = wr_descriptor_pool_symbols(dialogue->pool, &n_symbols);
+    const struct wr_symbol_table *const table = wr_descriptor_pool_symbols(dialogue->pool);
     Grpc__Reflection__V1__ListServiceResponse *const list = wr_arena_alloc(arena, sizeof *list);
     Grpc__Reflection__V1__ServiceResponse **const services =
-        wr_arena_calloc(arena, n_symbols, sizeof *services);
+        wr_arena_calloc(arena, table->n, sizeof *services);
 
     if (list == NULL || services == NULL) {
         return false;
     }
     grpc__reflection__v1__list_service_response__init(list);
     list->service = services;
-    for (size_t i = 0; i < n_symbols; i++) {
-        if (symbols[i].kind != WR_SYMBOL_SERVICE) {
+    for (size_t i = 0; i < table->n; i++) {
+        if (table->symbols[i].kind != WR_SYMBOL_SERVICE) {
             continue;
         }
 
@@ -128,7 +129,7 @@ static bool answer_services(struct dialogue *dialogue)
             return false;
         }
         grpc__reflection__v1__service_response__init(service);
-        service->name = wr_message_text(arena, symbols[i].name);
+        service->name = wr_message_text(arena, table->symbols[i].name);
         if (service->name == NULL) {
             return false;
         }
