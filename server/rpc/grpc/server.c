@@ -43,7 +43,7 @@ static struct wr_grpc_options with_defaults(const struct wr_grpc_options *option
 
     filled.n_workers = or_default(filled.n_workers, 1);
     filled.slots_per_worker = or_default(filled.slots_per_worker, 1024);
-    filled.rare_slots = or_default(filled.rare_slots, 128);
+    filled.rare_slots = or_default(filled.rare_slots, 1024);
     filled.arena_size = or_default(filled.arena_size, 4096);
     filled.max_message_bytes = or_default(filled.max_message_bytes, (size_t) 4 << 20);
     if (filled.max_concurrent_streams < 1024) {

@@ -25,7 +25,7 @@ struct wr_grpc_options {
     struct wr_metrics *metrics;    /* borrowed */
     size_t n_workers;              /* 1 */
     size_t slots_per_worker;       /* 1024: calls of the busy method at once; others wait */
-    size_t rare_slots;             /* 128: calls at once of each other method, a worker */
+    size_t rare_slots;             /* 1024: calls at once of each other method, a worker */
     size_t arena_size;             /* 4096: first chunk of a call's arena, bytes */
     size_t max_message_bytes;      /* 4 MiB: of a request, unpacked */
     size_t max_concurrent_streams; /* 1024, and no fewer: of a connection */

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "rpc/grpc/grpc_time.h"
+#include "rpc/grpc/lane.h"
 #include "rpc/grpc/payload.h"
 #include "rpc/grpc/unpack.h"
 #include "rpc/grpc/worker.h"
@@ -223,7 +224,7 @@ static const struct wr_call_ops ops_of_slot = {
     .peer = peer,
 };
 
-void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane, size_t arena_size)
+void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane)
 {
     *slot = (struct wr_grpc_slot){
         .base = {.ops = &ops_of_slot,
@@ -232,7 +233,7 @@ void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane, siz
                  .worker = lane->worker->index},
         .lane = lane,
     };
-    wr_arena_init(&slot->arena, arena_size);
+    wr_arena_init(&slot->arena, lane->arena_size);
     grpc_metadata_array_init(&slot->request_metadata);
     grpc_call_details_init(&slot->details);
     slot->status_text = grpc_empty_slice();
@@ -322,7 +323,7 @@ static void recycle(struct wr_grpc_slot *slot)
     slot->state = WR_GRPC_POSTED;
     wr_grpc_worker_count_arena(worker, slot);
     wr_grpc_worker_count_use(worker, false);
-    wr_grpc_slot_post(slot);
+    wr_grpc_lane_put(slot->lane, slot);
 }
 
 /* Ends a call whose message cannot be unpacked; its method does not hear of it. */
@@ -455,10 +456,12 @@ void wr_grpc_slot_run(struct wr_grpc_slot *slot, enum wr_grpc_event event, bool 
     }
     switch (event) {
     case WR_GRPC_ARRIVED:
+        wr_grpc_lane_take(slot->lane);
         if (!is_ok) {
             wr_grpc_worker_give_up(slot->lane->worker);
             return;
         }
+        wr_grpc_lane_fill(slot->lane);
         begin(slot);
         break;
     case WR_GRPC_MESSAGE:

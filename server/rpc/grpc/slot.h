@@ -19,8 +19,8 @@
 #include "rpc/grpc/outbox.h"
 #include "rpc/method.h"
 
+struct wr_grpc_lane;
 struct wr_grpc_slot;
-struct wr_grpc_worker;
 
 /* What comes out of a completion queue for a slot. */
 enum wr_grpc_event {
@@ -38,15 +38,6 @@ struct wr_grpc_tag {
     enum wr_grpc_event event;
 };
 
-/* All slots that a worker has for one method. */
-struct wr_grpc_lane {
-    const struct wr_method *method; /* borrowed */
-    void *registered;               /* C core's name of it; NULL: whatever is not registered */
-    struct wr_grpc_worker *worker;  /* borrowed */
-    struct wr_grpc_slot *slots;     /* owned */
-    size_t n_slots;
-};
-
 enum wr_grpc_state {
     WR_GRPC_POSTED,
     WR_GRPC_OPEN,
@@ -57,6 +48,7 @@ enum wr_grpc_state {
 struct wr_grpc_slot {
     struct wr_call base; /* first */
     struct wr_grpc_lane *lane;
+    struct wr_grpc_slot *next_made, *next_idle; /* the lane's lists */
     struct wr_arena arena;
     size_t arena_bytes; /* as counted by the worker */
     enum wr_grpc_state state;
@@ -87,7 +79,7 @@ struct wr_grpc_slot {
     struct wr_grpc_tag tags[WR_GRPC_EVENTS];
 };
 
-void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane, size_t arena_size);
+void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane);
 
 /* Of a slot that is not in use. */
 void wr_grpc_slot_fini(struct wr_grpc_slot *slot);

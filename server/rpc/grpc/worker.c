@@ -9,50 +9,41 @@
 #include "base/assert.h"
 #include "rpc/grpc/unserved.h"
 
-static enum wr_err open_lane(struct wr_grpc_worker *worker, struct wr_grpc_lane *lane,
-                             size_t n_slots, size_t arena_size)
-{
-    lane->worker = worker;
-    lane->slots = calloc(n_slots, sizeof *lane->slots);
-    if (lane->slots == NULL) {
-        return WR_ERR_NO_MEMORY;
-    }
-    lane->n_slots = n_slots;
-    for (size_t i = 0; i < n_slots; i++) {
-        wr_grpc_slot_init(&lane->slots[i], lane, arena_size);
-    }
-    return WR_OK;
-}
-
 enum wr_err wr_grpc_worker_open(struct wr_grpc_worker *worker,
                                 const struct wr_grpc_options *options, void *const *registered)
 {
     const struct wr_method_table *const table = &options->table;
 
-    worker->lanes = calloc(table->n_methods + 1, sizeof *worker->lanes);
-    worker->metrics = wr_metrics_block_new(options->metrics);
     worker->max_message_bytes = options->max_message_bytes;
+    worker->metrics = wr_metrics_block_new(options->metrics);
+    worker->lanes = calloc(table->n_methods + 1, sizeof *worker->lanes);
     if (worker->lanes == NULL || worker->metrics == NULL) {
         return WR_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i <= table->n_methods; i++) {
-        struct wr_grpc_lane *const lane = &worker->lanes[i];
         const bool is_served = i < table->n_methods;
 
-        lane->method = is_served ? &table->methods[i] : &wr_grpc_unserved;
-        lane->registered = is_served ? registered[i] : NULL;
+        worker->lanes[i] = (struct wr_grpc_lane){
+            .method = is_served ? &table->methods[i] : &wr_grpc_unserved,
+            .registered = is_served ? registered[i] : NULL,
+            .worker = worker,
+            .arena_size = options->arena_size,
+            .max_slots = i == 0 ? options->slots_per_worker : options->rare_slots,
+        };
         worker->n_lanes++;
 
-        const enum wr_err err =
-            open_lane(worker, lane, i == 0 ? options->slots_per_worker : options->rare_slots,
-                      options->arena_size);
+        const enum wr_err err = wr_grpc_lane_open(&worker->lanes[i]);
 
         if (err != WR_OK) {
             return err;
         }
-        worker->n_live += lane->n_slots;
     }
     return WR_OK;
+}
+
+void wr_grpc_worker_hold(struct wr_grpc_worker *worker)
+{
+    worker->n_live++;
 }
 
 void wr_grpc_worker_give_up(struct wr_grpc_worker *worker)
@@ -97,9 +88,7 @@ static void run(void *context)
 void wr_grpc_worker_post(struct wr_grpc_worker *worker)
 {
     for (size_t i = 0; i < worker->n_lanes; i++) {
-        for (size_t j = 0; j < worker->lanes[i].n_slots; j++) {
-            wr_grpc_slot_post(&worker->lanes[i].slots[j]);
-        }
+        wr_grpc_lane_fill(&worker->lanes[i]);
     }
     worker->is_posted = true;
 }
@@ -128,10 +117,7 @@ void wr_grpc_worker_join(struct wr_grpc_worker *worker)
 void wr_grpc_worker_close(struct wr_grpc_worker *worker)
 {
     for (size_t i = 0; i < worker->n_lanes; i++) {
-        for (size_t j = 0; j < worker->lanes[i].n_slots; j++) {
-            wr_grpc_slot_fini(&worker->lanes[i].slots[j]);
-        }
-        free(worker->lanes[i].slots);
+        wr_grpc_lane_close(&worker->lanes[i]);
     }
     free(worker->lanes);
     if (!worker->is_posted) {

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/thread.h"
 #include "metrics/metrics.h"
+#include "rpc/grpc/lane.h"
 #include "rpc/grpc/server.h"
 #include "rpc/grpc/slot.h"
 
@@ -29,7 +30,7 @@ struct wr_grpc_worker {
     size_t max_message_bytes;
     struct wr_grpc_lane *lanes; /* owned */
     size_t n_lanes;
-    size_t n_live; /* slots not yet given up, plus one for the notice below */
+    size_t n_live; /* slots posted or in use, plus one for the notice below */
     bool is_posted;
     bool is_started;
     struct wr_thread thread;
@@ -57,7 +58,10 @@ void wr_grpc_worker_join(struct wr_grpc_worker *worker);
 /* Of one that never posted, or was joined. */
 void wr_grpc_worker_close(struct wr_grpc_worker *worker);
 
-/* A slot (or the notice) will not be used again. */
+/* One slot more is posted or in use. */
+void wr_grpc_worker_hold(struct wr_grpc_worker *worker);
+
+/* One slot less is, or the notice has come. */
 void wr_grpc_worker_give_up(struct wr_grpc_worker *worker);
 
 void wr_grpc_worker_count_use(struct wr_grpc_worker *worker, bool is_taken);

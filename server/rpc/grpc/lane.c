@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rpc/grpc/lane.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "rpc/grpc/slot.h"
+#include "rpc/grpc/worker.h"
+
+/* Enough for what arrives in one turn of the worker. */
+#define POSTED 64
+
+static size_t wish(const struct wr_grpc_lane *lane)
+{
+    return lane->max_slots < POSTED ? lane->max_slots : POSTED;
+}
+
+static void push_idle(struct wr_grpc_lane *lane, struct wr_grpc_slot *slot)
+{
+    slot->next_idle = lane->idle;
+    lane->idle = slot;
+}
+
+static bool make_slot(struct wr_grpc_lane *lane)
+{
+    if (lane->n_slots >= lane->max_slots) {
+        return false;
+    }
+
+    struct wr_grpc_slot *const slot = malloc(sizeof *slot);
+
+    if (slot == NULL) {
+        return false;
+    }
+    wr_grpc_slot_init(slot, lane);
+    slot->next_made = lane->made;
+    lane->made = slot;
+    lane->n_slots++;
+    push_idle(lane, slot);
+    return true;
+}
+
+enum wr_err wr_grpc_lane_open(struct wr_grpc_lane *lane)
+{
+    while (lane->n_slots < wish(lane)) {
+        if (!make_slot(lane)) {
+            return WR_ERR_NO_MEMORY;
+        }
+    }
+    return WR_OK;
+}
+
+void wr_grpc_lane_close(struct wr_grpc_lane *lane)
+{
+    while (lane->made != NULL) {
+        struct wr_grpc_slot *const slot = lane->made;
+
+        lane->made = slot->next_made;
+        wr_grpc_slot_fini(slot);
+        free(slot);
+    }
+}
+
+static void post(struct wr_grpc_lane *lane, struct wr_grpc_slot *slot)
+{
+    lane->n_posted++;
+    wr_grpc_slot_post(slot);
+}
+
+void wr_grpc_lane_fill(struct wr_grpc_lane *lane)
+{
+    while (lane->n_posted < wish(lane) && (lane->idle != NULL || make_slot(lane))) {
+        struct wr_grpc_slot *const slot = lane->idle;
+
+        lane->idle = slot->next_idle;
+        wr_grpc_worker_hold(lane->worker);
+        post(lane, slot);
+    }
+}
+
+void wr_grpc_lane_take(struct wr_grpc_lane *lane)
+{
+    WR_ASSERT(lane->n_posted > 0);
+    lane->n_posted--;
+}
+
+void wr_grpc_lane_put(struct wr_grpc_lane *lane, struct wr_grpc_slot *slot)
+{
+    if (lane->n_posted < wish(lane)) {
+        post(lane, slot);
+    } else {
+        push_idle(lane, slot);
+        wr_grpc_worker_give_up(lane->worker);
+    }
+}
