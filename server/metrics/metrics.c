@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/lock.h"
 
@@ -40,11 +41,13 @@ void wr_metrics_destroy(struct wr_metrics *metrics)
 
 struct wr_metrics_block *wr_metrics_block_new(struct wr_metrics *metrics)
 {
-    struct wr_metrics_block *const block = calloc(1, sizeof *block);
+    struct wr_metrics_block *const block =
+        aligned_alloc(alignof(struct wr_metrics_block), sizeof *block);
 
     if (block == NULL) {
         return NULL;
     }
+    memset(block, 0, sizeof *block);
     wr_mutex_lock(&metrics->mutex);
     block->next = metrics->blocks;
     metrics->blocks = block;

@@ -9,6 +9,7 @@
 #ifndef WR_METRICS_METRICS_H
 #define WR_METRICS_METRICS_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -83,10 +84,10 @@ enum wr_metric {
 
 struct wr_metrics;
 
-/* The counters of one thread. */
+/* The counters of one thread, on cache lines of their own. */
 struct wr_metrics_block {
-    _Atomic uint64_t counts[WR_METRICS_COUNT]; /* written by the owner thread alone */
-    struct wr_metrics_block *next;             /* guarded by the lock of the metrics */
+    alignas(64) _Atomic uint64_t counts[WR_METRICS_COUNT]; /* written by the owner thread alone */
+    struct wr_metrics_block *next;                         /* guarded by the lock of the metrics */
 };
 
 /* NULL when memory is out. */

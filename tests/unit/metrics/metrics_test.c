@@ -2,6 +2,7 @@
 #include "metrics/metrics.h"
 
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <string.h>
 
 static const enum wr_metric all[] = {
@@ -71,6 +72,33 @@ Test(metrics, a_sum_goes_over_all_blocks_and_one_metric)
     cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CALLS), 36u);
     cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CALLS_OK), 5u);
     cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CALLS_OVER), 0u);
+    wr_metrics_destroy(metrics);
+}
+
+Test(metrics, a_count_that_somebody_else_keeps_is_summed_with_the_blocks)
+{
+    static _Atomic uint64_t count;
+    struct wr_metrics *const metrics = wr_metrics_new();
+
+    cr_assert_not_null(metrics);
+    wr_metrics_add(wr_metrics_block_new(metrics), WR_METRIC_CONNECTIONS, 2);
+    wr_metrics_bind(metrics, WR_METRIC_CONNECTIONS, &count);
+    cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS), 2u);
+    atomic_fetch_add(&count, 40);
+    cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS), 42u);
+    cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CALLS), 0u);
+    wr_metrics_destroy(metrics);
+}
+
+Test(metrics, blocks_share_no_cache_line)
+{
+    struct wr_metrics *const metrics = wr_metrics_new();
+
+    cr_assert_not_null(metrics);
+    for (int i = 0; i < 10; i++) {
+        cr_assert_eq((uintptr_t) wr_metrics_block_new(metrics) % 64, 0u);
+    }
+    cr_assert_eq(sizeof(struct wr_metrics_block) % 64, 0u);
     wr_metrics_destroy(metrics);
 }
 
