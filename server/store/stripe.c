@@ -144,19 +144,9 @@ static struct wr_verdict judge(const struct wr_take *take, struct wr_fixed_windo
                            : wr_fixed_window_take(state, &take->limit, take->hits, now_us);
 }
 
-static void note_expiry_locked(struct wr_stripe *stripe, struct wr_slot_table *table,
-                               int64_t expiry_us) WR_REQUIRES(stripe->mutex)
-{
-    wr_slot_table_note_expiry(table, expiry_us);
-    if (expiry_us < stripe->full_until_us) {
-        stripe->full_until_us = expiry_us;
-    }
-}
-
 /* A look that finds a spent window leaves the counter as expired as it was. */
-static void take_known_locked(struct wr_stripe *stripe, struct wr_slot_table *table,
-                              struct wr_slot *slot, struct wr_take *take, int64_t now_us,
-                              struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+static void take_known(struct wr_slot_table *table, struct wr_slot *slot, struct wr_take *take,
+                       int64_t now_us, struct wr_stripe_events *events)
 {
     const int64_t length_us = take->limit.length_us;
     const int64_t before_us = (int64_t) slot->expiry_us - length_us;
@@ -170,7 +160,7 @@ static void take_known_locked(struct wr_stripe *stripe, struct wr_slot_table *ta
         }
         events->n_restarts += state.start_us < before_us;
         slot->expiry_us = (uint64_t) (state.start_us + length_us) & WR_SLOT_EXPIRY_MAX;
-        note_expiry_locked(stripe, table, state.start_us + length_us);
+        wr_slot_table_note_expiry(table, state.start_us + length_us);
     }
     slot->used = state.used;
 }
@@ -203,7 +193,6 @@ static void take_new_locked(struct wr_stripe *stripe, struct wr_slot_table *tabl
             return;
         }
         stripe->n_used++;
-        note_expiry_locked(stripe, table, expiry_us);
     }
     take->verdict = verdict;
     take->answer = WR_TAKE_DECIDED;
@@ -226,7 +215,7 @@ void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct
     struct wr_slot *const slot = wr_slot_table_find(table, hash);
 
     if (slot != NULL) {
-        take_known_locked(stripe, table, slot, take, now_us, events);
+        take_known(table, slot, take, now_us, events);
     } else {
         take_new_locked(stripe, table, hash, take, now_us, events);
     }
