@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 #define N_OF(rows) (sizeof(rows) / sizeof((rows)[0]))
 
@@ -159,4 +160,26 @@ Test(str, all_pairs_of_bytes)
         }
     }
     cr_assert_eq(n_good, 128u * 128 + 30 * 64);
+}
+
+/* ASCII is looked at in strides, so a fault or a letter may be at any place in one. */
+Test(str, utf8_at_every_place_of_every_length)
+{
+    char text[40];
+
+    for (size_t len = 0; len <= sizeof text; len++) {
+        memset(text, 'a', sizeof text);
+        cr_assert(wr_str_is_utf8((struct wr_str){text, len}), "length %zu", len);
+        for (size_t i = 0; i < len; i++) {
+            memset(text, 'a', sizeof text);
+            text[i] = '\xc3';
+            cr_assert(!wr_str_is_utf8((struct wr_str){text, len}), "%zu of %zu", i, len);
+            if (i + 1 < len) {
+                text[i + 1] = '\xa9';
+                cr_assert(wr_str_is_utf8((struct wr_str){text, len}), "%zu of %zu", i, len);
+                text[i] = 'a';
+                cr_assert(!wr_str_is_utf8((struct wr_str){text, len}), "%zu of %zu", i, len);
+            }
+        }
+    }
 }
