@@ -311,7 +311,17 @@ enum wr_err wr_request_decode(struct wr_str message, const struct wr_request_cap
 {
     const unsigned char *const begin = (const unsigned char *) (message.len > 0 ? message.ptr : "");
     struct wr_request request = {.domain = {.ptr = ""}};
-    struct decoder d = {.caps = caps, .arena = arena};
+    struct decoder d;
+
+    /* Clearing it as a whole, with the path of its fault, would take a tenth of the time. */
+    d.caps = caps;
+    d.arena = arena;
+    d.n_descriptors = d.descriptors_room = d.n_entries = d.entries_room = 0;
+    d.descriptors = NULL;
+    d.entries = NULL;
+    d.fault.scan.fault = WR_FAULT_NONE;
+    d.fault.err = WR_OK;
+    d.fault.n_path = 0;
 
     if (decode_request(&d, begin, begin + message.len, &request) == NULL) {
         return wr_request_fault_explain(&d.fault, begin, arena, out_failure);
