@@ -67,6 +67,10 @@ static const struct {
      ": check the socket's owner and mode"},
     {"DNS resolution failed", WEIR_ERR_UNAVAILABLE, "the name of ",
      " cannot be resolved: check its spelling and the resolver"},
+    {"Socket closed", WEIR_ERR_UNAVAILABLE, "the connection to ",
+     " broke off: was the server stopped or restarted?"},
+    {"Connection reset", WEIR_ERR_UNAVAILABLE, "the connection to ",
+     " broke off: was the server stopped or restarted?"},
     {"http1.x server", WEIR_ERR_PROTOCOL, "",
      " speaks HTTP/1: use the gRPC port, 8081 unless told otherwise"},
 };

@@ -5,15 +5,14 @@
  *
  * C core makes progress only in threads that wait for events. A call waits for its own deadline at
  * the longest, and after a refusal not at all, so calls alone would leave a new connection half
- * made (C core looks after such by itself every 5 s). Hence the keeper, a thread that waits
- * whenever there is no connection:
+ * made, and an idle client would let a server that stops wait for it (C core looks after such every
+ * 5 s). Hence the keeper, a thread that watches the channel's state:
  *
- *        +--------- READY ---------+
- *        v                         |
- *     asleep -- a call failed,  awake, waits for
- *               no connection -> each change of state
- *        |                         |
- *        +--> weir_stub_destroy <--+
+ *     unused -- first call --> no connection -- READY --> connected
+ *                              waits for the              looks every TICK_MS, since waiting would
+ *                              next state  <-- lost ----  cost each call a switch of threads
+ *
+ * It ends when weir_stub_destroy takes the channel away.
  */
 #include "stub.h"
 
@@ -30,9 +29,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Beyond this many calls at once a queue is made and thrown away. */
 #define IDLE_QUEUES_MAX 64
+
+/* How soon an idle client sees what a server does to its connection. */
+#define TICK_MS 250
 
 static const char *const paths[] = {
     [WEIR_METHOD_CHECK] = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit",
@@ -49,9 +52,9 @@ struct weir_stub {
     pthread_t keeper;
     grpc_completion_queue *keeper_queue; /* the keeper's alone */
     pthread_mutex_t mutex;
-    pthread_cond_t wake; /* is_lost or is_ending became true */
+    pthread_cond_t wake; /* for the keeper: something has changed */
     /* under mutex */
-    bool is_lost; /* a call found no connection, and the keeper none since */
+    bool is_used; /* there was a call */
     bool is_ending;
     size_t idle_count;
     grpc_completion_queue *idle[IDLE_QUEUES_MAX];
@@ -70,6 +73,10 @@ static grpc_completion_queue *queue_acquire(struct weir_stub *stub)
     grpc_completion_queue *queue = NULL;
 
     pthread_mutex_lock(&stub->mutex);
+    if (!stub->is_used) {
+        stub->is_used = true;
+        pthread_cond_signal(&stub->wake);
+    }
     if (stub->idle_count > 0) {
         queue = stub->idle[--stub->idle_count];
     }
@@ -93,35 +100,63 @@ static void queue_release(struct weir_stub *stub, grpc_completion_queue *queue)
 
 /* ---- The keeper ---- */
 
-/* Asks for the next change of state, and for a connection; false when there is one. */
-static bool watch_locked(struct weir_stub *stub)
+static void tick_locked(struct weir_stub *stub)
 {
-    const grpc_connectivity_state state = grpc_channel_check_connectivity_state(stub->channel, 1);
+    struct timespec until;
 
-    if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_SHUTDOWN) {
-        return false;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += TICK_MS * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
     }
-    grpc_channel_watch_connectivity_state(stub->channel, state, gpr_inf_future(GPR_CLOCK_MONOTONIC),
-                                          stub->keeper_queue, stub);
-    return true;
+    pthread_cond_timedwait(&stub->wake, &stub->mutex, &until);
 }
 
-/* A watch under way ends with the channel, so the keeper ends soon after is_ending. */
+/* True when the watch under way has ended; looks once, or waits for it. Unlocks meanwhile. */
+static bool poll_locked(struct weir_stub *stub, bool wait)
+{
+    const gpr_timespec until =
+        wait ? gpr_inf_future(GPR_CLOCK_MONOTONIC) : gpr_inf_past(GPR_CLOCK_MONOTONIC);
+
+    pthread_mutex_unlock(&stub->mutex);
+
+    const grpc_event event = grpc_completion_queue_next(stub->keeper_queue, until, NULL);
+
+    pthread_mutex_lock(&stub->mutex);
+    return event.type == GRPC_OP_COMPLETE;
+}
+
+/*
+ * Comes back when the channel's state is another. It asks for no connection by itself: a call does,
+ * and C core goes on trying after a failure; an idle client that lost its server leaves it alone.
+ */
+static void watch_locked(struct weir_stub *stub)
+{
+    const grpc_connectivity_state state = grpc_channel_check_connectivity_state(stub->channel, 0);
+    bool wait = state != GRPC_CHANNEL_READY;
+
+    grpc_channel_watch_connectivity_state(stub->channel, state, gpr_inf_future(GPR_CLOCK_MONOTONIC),
+                                          stub->keeper_queue, stub);
+    while (!poll_locked(stub, wait)) {
+        if (stub->is_ending) {
+            wait = true;
+        } else {
+            tick_locked(stub);
+        }
+    }
+}
+
 static void *keep(void *arg)
 {
     struct weir_stub *stub = arg;
 
     pthread_mutex_lock(&stub->mutex);
     while (!stub->is_ending) {
-        if (!stub->is_lost) {
-            pthread_cond_wait(&stub->wake, &stub->mutex);
-        } else if (watch_locked(stub)) {
-            pthread_mutex_unlock(&stub->mutex);
-            grpc_completion_queue_next(stub->keeper_queue, gpr_inf_future(GPR_CLOCK_MONOTONIC),
-                                       NULL);
-            pthread_mutex_lock(&stub->mutex);
+        if (stub->is_used) {
+            watch_locked(stub);
         } else {
-            stub->is_lost = false;
+            pthread_cond_wait(&stub->wake, &stub->mutex);
         }
     }
     pthread_mutex_unlock(&stub->mutex);
@@ -143,10 +178,10 @@ static bool keeper_start(struct weir_stub *stub)
     return err == 0;
 }
 
+/* Spares the keeper the rest of its tick. */
 static void keeper_wake(struct weir_stub *stub)
 {
     pthread_mutex_lock(&stub->mutex);
-    stub->is_lost = true;
     pthread_cond_signal(&stub->wake);
     pthread_mutex_unlock(&stub->mutex);
 }
@@ -207,6 +242,22 @@ static void grpc_part_fini(struct weir_stub *stub)
     grpc_shutdown();
 }
 
+/* Waits by the monotonic clock. */
+static bool wake_init(pthread_cond_t *wake)
+{
+    pthread_condattr_t attributes;
+
+    if (pthread_condattr_init(&attributes) != 0) {
+        return false;
+    }
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+
+    const bool ok = pthread_cond_init(wake, &attributes) == 0;
+
+    pthread_condattr_destroy(&attributes);
+    return ok;
+}
+
 enum weir_err weir_stub_new(const char *target, struct weir_stub **out_stub,
                             struct weir_error *error)
 {
@@ -226,7 +277,7 @@ enum weir_err weir_stub_new(const char *target, struct weir_stub **out_stub,
     if (pthread_mutex_init(&stub->mutex, NULL) != 0) {
         goto free_target;
     }
-    if (pthread_cond_init(&stub->wake, NULL) != 0) {
+    if (!wake_init(&stub->wake)) {
         goto destroy_mutex;
     }
     grpc_part_init(stub);

@@ -89,7 +89,7 @@ static const struct option {
      "takes a number from 1, and excludes --hits and --peek", "give N hits back"},
     {"--limit", "N/UNIT", FOR_CHECK, set_limit,
      "takes a number, '/' and second, minute, hour, day, month or year, such as 10/minute",
-     "override the rule's limit, such as 10/minute"},
+     "override the rule's limit, as 10/minute"},
     {"--watch", NULL, FOR_HEALTH, set_watch, "takes no value", "print each change until it ends"},
     {"--target", "TARGET", FOR_BOTH, set_target, "takes host:port or unix:path",
      "host:port or unix:path [" WEIR_TARGET_DEFAULT "]"},
@@ -109,8 +109,8 @@ void weirctl_args_print_help(FILE *stream)
           "  weirctl health [SERVICE]                          does it serve?\n"
           "  weirctl --help | --version\n"
           "\n"
-          "Each argument after DOMAIN is a descriptor, up to 8 of up to 8 entries. An entry is\n"
-          "split at its first '='; write \\, for a comma, \\= for a '=' in a key.\n",
+          "Each argument after DOMAIN is a descriptor, up to 8 of up to 8 entries. An entry\n"
+          "is split at its first '='; write \\, for a comma and \\= for a '=' in a key.\n",
           stream);
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &options[i];

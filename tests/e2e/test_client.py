@@ -333,6 +333,31 @@ def test_a_client_outlives_its_server(tmp_path):
             weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 4)
 
 
+def test_a_graceful_restart_costs_an_idle_client_nothing(launch):
+    server = launch("domain: d\n")
+    with rounds(server.address) as player:
+        assert player.play(1, 1)["admitted"] == 1
+        for _ in range(3):
+            address = server.address
+            server.stop()
+            server = launch("domain: d\n", listen=address)
+            assert player.play(4, 1)["admitted"] == 4
+
+
+def test_a_killed_server_costs_an_idle_client_what_was_under_way(launch):
+    server = launch("domain: d\n")
+    with rounds(server.address) as player:
+        assert player.play(1, 1)["admitted"] == 1
+        address = server.address
+        server.process.kill()
+        server.process.wait()
+        server.process = None
+        launch("domain: d\n", listen=address)
+        said = player.play(1, 1)
+        assert said["admitted"] == 1 or "broke off" in said["text"], said
+        weirserver.wait_until(lambda: player.play(1, 1)["admitted"] == 1, "the client to connect again", 4)
+
+
 def test_a_client_that_is_never_used_ends():
     with rounds("127.0.0.1:1"):
         pass

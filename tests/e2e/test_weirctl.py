@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """weirctl, and by it the client library, against the server."""
 import json
+import re
 import socket
 import subprocess
+import tempfile
 
 import pytest
 import weirserver
@@ -89,3 +91,59 @@ def test_wrong_command_line(words):
     result = weirserver.run(weirserver.binary("weirctl"), *words)
     assert result.returncode == USAGE
     assert result.stderr
+
+
+def test_table_is_what_a_person_reads(ctl):
+    result = ctl("check", "d", "k=tom,jane=1", "k=a", "free=y")
+    heading, blank, columns, *rows = result.stdout.splitlines()
+    assert (heading, blank) == ("OK", "")
+    assert columns.split() == ["#", "CODE", "LIMIT", "REMAINING", "RESET", "DESCRIPTOR"]
+    assert [row.split()[:4] for row in rows] == [["1", "OK", "-", "-"], ["2", "OK", "2/hour", "1"],
+                                                 ["3", "OK", "unlimited", "-"]]
+    assert [row[columns.index("DESCRIPTOR"):] for row in rows] == ["k=tom,jane=1", "k=a  (two)", "free=y"]
+    assert result.stderr == ""
+
+
+def test_a_value_with_a_comma(ctl):
+    first, second = (json.loads(ctl("check", "d", "k=a\\,b=c", "--json", *more).stdout)["statuses"][0]
+                     for more in ([], ["--peek"]))
+    assert (first["remaining"], second["remaining"]) == (1, 1)
+
+
+def test_what_the_server_refuses_is_the_callers_mistake(ctl):
+    result = ctl("check", "d", b"k=\xff", "--json")
+    said = json.loads(result.stdout)
+    assert (result.returncode, said["outcome"], said["error"]["code"]) == (NO_ANSWER, "no_answer", "invalid")
+    assert "UTF-8" in said["error"]["text"]
+
+
+def test_by_a_unix_socket(launch):
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own can be longer than a socket's path
+        target = f"unix:{folder}/weir.sock"
+        launch(RULES, listen=target)
+        run = [weirserver.run(weirserver.binary("weirctl"), *words, "--target", target, "--timeout", "10s")
+               for words in (["check", "d", "k=a"], ["health"])]
+    assert [r.returncode for r in run] == [OK, OK], [r.stderr for r in run]
+
+
+def test_help_names_every_option_and_exit_status():
+    result = weirserver.run(weirserver.binary("weirctl"), "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    for word in ["--hits", "--peek", "--refund", "--limit", "--watch", "--target", "--timeout", "--json", "--version",
+                 "2 no answer", "64"]:
+        assert word in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert weirserver.run(weirserver.binary("weirctl"), "health", "--help").stdout == result.stdout
+
+
+def test_version():
+    assert re.fullmatch(r"weirctl \d+\.\d+\.\d+\n", weirserver.run(weirserver.binary("weirctl"), "--version").stdout)
+
+
+def test_an_answer_that_cannot_be_written_is_no_success(server):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([weirserver.binary("weirctl"), "health", "--target", server.address, "--timeout", "10s"],
+                                stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=30,
+                                env=weirserver.clean_environment({}))
+    assert result.returncode == 74
+    assert "cannot write" in result.stderr
