@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/support/failing_malloc.h"
+
 Test(arena, takes_no_memory_before_the_first_allocation)
 {
     struct wr_arena arena;
@@ -139,5 +141,27 @@ Test(arena, a_copy_is_bytes_of_its_own)
     cr_assert(wr_arena_copy(&arena, (struct wr_str){NULL, 0}, &copy));
     cr_assert_eq(copy.len, 0u);
     cr_assert_not_null(copy.ptr);
+    wr_arena_fini(&arena);
+}
+
+Test(arena, without_memory_it_hands_out_nothing_and_keeps_what_it_has)
+{
+    struct wr_arena arena;
+    struct wr_str copy = WR_STR("untouched");
+
+    wr_arena_init(&arena, 64);
+    failing_malloc_start(1);
+
+    char *const bytes = wr_arena_alloc(&arena, 64);
+
+    cr_assert_not_null(bytes);
+    memset(bytes, 'x', 64);
+    cr_assert_null(wr_arena_alloc(&arena, 1));
+    cr_assert_null(wr_arena_calloc(&arena, 1, 1));
+    cr_assert(!wr_arena_copy(&arena, (struct wr_str) WR_STR("text"), &copy));
+    failing_malloc_stop();
+    cr_assert(wr_str_equal(copy, (struct wr_str) WR_STR("untouched")));
+    cr_assert_eq(bytes[63], 'x');
+    cr_assert_not_null(wr_arena_alloc(&arena, 1));
     wr_arena_fini(&arena);
 }

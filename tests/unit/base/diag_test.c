@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/failing_malloc.h"
+
 static const struct wr_str no_path = WR_STR("");
 
 static struct wr_place at(const char *file, size_t line, size_t column)
@@ -138,5 +140,20 @@ Test(diag, a_text_longer_than_its_bound_is_cut)
     wr_diag_init(&diag, 10);
     wr_diag_add(&diag, WR_SEVERITY_ERROR, at("a", 1, 1), no_path, NULL, "%s", text);
     cr_assert_eq(diag.first->text.len, 1023u);
+    wr_diag_fini(&diag);
+}
+
+Test(diag, without_memory_it_still_counts_and_says_that_notes_are_missing)
+{
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 10);
+    failing_malloc_start(0);
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, at("a", 1, 1), no_path, NULL, "lost");
+    failing_malloc_stop();
+    cr_assert(diag.is_incomplete);
+    cr_assert_eq(diag.n_errors, 1u);
+    cr_assert_eq(diag.n_kept, 0u);
+    assert_printed(&diag, "1 more not shown\n");
     wr_diag_fini(&diag);
 }

@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/failing_malloc.h"
+
 static struct wr_arena arena;
 
 static void begin(void)
@@ -113,4 +115,26 @@ Test(value, a_merge_with_an_empty_map_is_the_other, .init = begin, .fini = end)
     cr_assert_eq(merged.as.map.n, 4u);
     cr_assert(wr_value_merge(&arena, &empty, &empty, &merged));
     cr_assert_eq(merged.as.map.n, 0u);
+}
+
+Test(value, a_merge_without_memory_fails_whichever_allocation_it_is)
+{
+    size_t n_failed = 0;
+
+    for (;; n_failed++) {
+        struct wr_value merged;
+
+        /* Each map of a merge is larger than the chunk it finds. */
+        wr_arena_init(&arena, 16);
+        failing_malloc_start(n_failed);
+
+        const bool is_merged = wr_value_merge(&arena, &a, &b, &merged);
+
+        failing_malloc_stop();
+        wr_arena_fini(&arena);
+        if (is_merged) {
+            break;
+        }
+    }
+    cr_assert_geq(n_failed, 1u);
 }

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/support/failing_malloc.h"
+
 static const enum wr_metric all[] = {
 #define WR_METRICS_ITEM(id, name, help) id,
     WR_METRICS_TABLE(WR_METRICS_ITEM)
@@ -116,4 +118,18 @@ Test(metrics, two_tables_in_one_process_know_nothing_of_each_other)
 Test(metrics, none_can_be_destroyed)
 {
     wr_metrics_destroy(NULL);
+}
+
+Test(metrics, without_memory_there_are_none_and_no_further_blocks)
+{
+    struct wr_metrics *const metrics = wr_metrics_new();
+
+    cr_assert_not_null(metrics);
+    wr_metrics_add(wr_metrics_block_new(metrics), WR_METRIC_CALLS, 2);
+    failing_malloc_start(0);
+    cr_assert_null(wr_metrics_new());
+    cr_assert_null(wr_metrics_block_new(metrics));
+    failing_malloc_stop();
+    cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_CALLS), 2u);
+    wr_metrics_destroy(metrics);
 }

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 #include "limit/unit.h"
+#include "tests/support/failing_malloc.h"
 #include "tests/support/taker.h"
-#include "tests/unit/store/failing_malloc.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
@@ -283,11 +283,11 @@ Test(local_store, new_fails_cleanly_whichever_allocation_fails)
     for (;; n++) {
         struct wr_backend *store = NULL;
 
-        fail_allocations_after(n);
+        failing_malloc_start(n);
 
         const enum wr_err err = wr_local_store_new(&options, &store);
 
-        stop_failing();
+        failing_malloc_stop();
         if (err == WR_OK) {
             wr_backend_destroy(store);
             break;
@@ -301,9 +301,9 @@ Test(local_store, new_fails_cleanly_whichever_allocation_fails)
 Test(local_store, takes_without_memory_are_counted)
 {
     begin(1000, 1);
-    fail_allocations_after(0);
+    failing_malloc_start(0);
     cr_assert_eq(wr_taker_take_number(&taker, 1).answer, WR_TAKE_NO_MEMORY);
-    stop_failing();
+    failing_malloc_stop();
     cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_STORE_NO_MEMORY), 1u);
     end();
 }
@@ -315,12 +315,12 @@ Test(local_store, known_counters_allocate_nothing)
     for (uint64_t n = 0; n < 500; n++) {
         (void) wr_taker_take_number(&taker, n);
     }
-    fail_allocations_after(0);
+    failing_malloc_start(0);
     for (int round = 0; round < 3; round++) {
         for (uint64_t n = 0; n < 500; n++) {
             cr_assert_eq(wr_taker_take_number(&taker, n).answer, WR_TAKE_DECIDED);
         }
     }
-    stop_failing();
+    failing_malloc_stop();
     end();
 }

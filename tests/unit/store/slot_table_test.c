@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
-#include "tests/unit/store/failing_malloc.h"
+#include "tests/support/failing_malloc.h"
 
 #define SPAN 20 /* 2^20 µs */
 
@@ -182,7 +182,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
 
     const uint32_t capacity = table.capacity;
 
-    fail_allocations_after(0);
+    failing_malloc_start(0);
     for (; n < capacity - 1; n++) {
         add(&table, n, 1000);
     }
@@ -192,7 +192,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
     cr_assert(!wr_slot_table_add(&table, &more));
     cr_assert(!has(&table, n), "a search ends although the table is as full as can be");
     cr_assert_eq(table.n_used, n);
-    stop_failing();
+    failing_malloc_stop();
     add(&table, n, 1000);
     for (uint64_t k = 0; k <= n; k++) {
         cr_assert(has(&table, k));
@@ -208,9 +208,9 @@ Test(slot_table, without_memory_a_sweep_still_removes)
     for (uint64_t n = 0; n < 100; n++) {
         add(&table, n, n == 0 ? 2000 : 1000);
     }
-    fail_allocations_after(0);
+    failing_malloc_start(0);
     cr_assert_eq(wr_slot_table_sweep(&table, 1000), 99u);
-    stop_failing();
+    failing_malloc_stop();
     cr_assert(has(&table, 0));
     cr_assert(!has(&table, 1));
     wr_slot_table_fini(&table);

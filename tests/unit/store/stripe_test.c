@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "limit/fixed_window.h"
-#include "tests/unit/store/failing_malloc.h"
+#include "tests/support/failing_malloc.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
@@ -270,21 +270,21 @@ Test(stripe, a_new_counter_without_memory_is_no_counter_and_known_ones_go_on)
     (void) hit(1, &three_a_minute, S(60));
     (void) hit(2, &three_a_minute, S(60));
     (void) hit(3, &three_a_minute, S(60));
-    fail_allocations_after(0);
+    failing_malloc_start(0);
     cr_assert_eq(hit(4, &three_a_minute, S(60)).answer, WR_TAKE_NO_MEMORY);
     cr_assert_eq(wr_stripe_measure(&stripe).n_counters, 3u);
     assert_remaining(hit(1, &three_a_minute, S(60)), 1);
     assert_remaining(take_of(4, &three_a_minute, 0, false, S(60)), 3);
-    stop_failing();
+    failing_malloc_stop();
     assert_remaining(hit(4, &three_a_minute, S(60)), 2);
     wr_stripe_fini(&stripe);
 }
 
 Test(stripe, init_without_memory_fails)
 {
-    fail_allocations_after(0);
+    failing_malloc_start(0);
     cr_assert_eq(wr_stripe_init(&stripe, 100), WR_ERR_NO_MEMORY);
-    stop_failing();
+    failing_malloc_stop();
 }
 
 /* What a stripe must answer, without any table, sweep or bound. */

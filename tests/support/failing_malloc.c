@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/store/failing_malloc.h"
+#include "tests/support/failing_malloc.h"
 
 #include <stdint.h>
 
@@ -12,12 +12,12 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
-void fail_allocations_after(size_t n)
+void failing_malloc_start(size_t n)
 {
     n_left = n;
 }
 
-void stop_failing(void)
+void failing_malloc_stop(void)
 {
     n_left = SIZE_MAX;
 }
