@@ -7,7 +7,7 @@
 /* All headers of one call; C core's default is 8 KiB. */
 #define MAX_METADATA_BYTES (16 * 1024)
 /* Callers that ping more often than this, calls or not, are told to calm down. */
-#define MIN_PING_INTERVAL_MS 5000
+#define MIN_PING_INTERVAL_MS 500
 /* After so long in silence a connection is asked whether its caller still lives. */
 #define KEEPALIVE_MS 120000
 #define KEEPALIVE_TIMEOUT_MS 20000

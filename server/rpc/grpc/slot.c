@@ -12,6 +12,7 @@
 #include "rpc/grpc/grpc_time.h"
 #include "rpc/grpc/lane.h"
 #include "rpc/grpc/payload.h"
+#include "rpc/grpc/peer.h"
 #include "rpc/grpc/unpack.h"
 #include "rpc/grpc/worker.h"
 
@@ -204,15 +205,13 @@ static void wake(struct wr_call *call)
 
 static struct wr_str peer(struct wr_call *call)
 {
-    struct wr_grpc_slot *const slot = slot_of(call);
-    char *const text = grpc_call_get_peer(slot->call);
+    char *const name = grpc_call_get_peer(slot_of(call)->call);
+    char text[WR_ADDRESS_TEXT_SIZE];
     struct wr_str copy = {0};
 
-    if (!wr_arena_copy(call->arena, wr_str_of(text), &copy)) {
-        copy = (struct wr_str){0};
-    }
-    gpr_free(text);
-    return copy;
+    wr_grpc_peer_format(name, text);
+    gpr_free(name);
+    return wr_arena_copy(call->arena, wr_str_of(text), &copy) ? copy : (struct wr_str){0};
 }
 
 static const struct wr_call_ops ops_of_slot = {

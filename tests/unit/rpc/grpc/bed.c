@@ -52,6 +52,13 @@ static void left(void *context, struct wr_call *call, struct wr_str message)
     call->ops->reply(call, wr_str_of(text));
 }
 
+static void peer(void *context, struct wr_call *call, struct wr_str message)
+{
+    (void) context;
+    (void) message;
+    call->ops->reply(call, call->ops->peer(call));
+}
+
 static void begin_wait(void *context, struct wr_call *call, struct wr_str message)
 {
     struct bed *const bed = context;
@@ -120,6 +127,7 @@ static void fill_methods(struct bed *bed)
         {.path = FAIL, .on_message = fail},
         {.path = LEFT, .on_message = left},
         {.path = HUGE_ARENA, .on_message = huge_arena},
+        {.path = PEER, .on_message = peer},
         {.path = ECHO_STREAM, .kind = WR_METHOD_STREAM, .on_message = echo_stream},
         {.path = FLOOD_STREAM, .kind = WR_METHOD_STREAM, .on_message = flood_stream},
         {.path = SHORT_STREAM, .kind = WR_METHOD_STREAM, .on_message = short_stream},

@@ -19,19 +19,21 @@
 #include "tests/support/grpc_client.h"
 
 /* Unary: the request back; awaits until bed_wake_all, then the request back; a failure with
- * details; the microseconds left; the request back, after 1 MiB was taken from the arena. */
+ * details; the microseconds left; the request back, after 1 MiB was taken from the arena; the peer.
+ */
 #define ECHO "/test.Test/Echo"
 #define WAIT "/test.Test/Wait"
 #define FAIL "/test.Test/Fail"
 #define LEFT "/test.Test/Left"
 #define HUGE_ARENA "/test.Test/HugeArena"
+#define PEER "/test.Test/Peer"
 /* Streams: each message back, and the end after the half-close; a hundred messages at once for one;
  * ends after the first message, whose bytes are the reply. */
 #define ECHO_STREAM "/test.Test/EchoStream"
 #define FLOOD_STREAM "/test.Test/FloodStream"
 #define SHORT_STREAM "/test.Test/ShortStream"
 
-#define BED_METHODS 8
+#define BED_METHODS 9
 #define BED_WAITING 2048
 
 struct bed {

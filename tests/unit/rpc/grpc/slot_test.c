@@ -160,6 +160,18 @@ Test(slot, knows_the_deadline)
     expect_reply(call(LEFT, S("x")), S("9223372036854775807"));
 }
 
+Test(slot, knows_who_calls)
+{
+    struct wr_grpc_client_call *const made = call(PEER, S("x"));
+    struct wr_str got = {0};
+
+    cr_assert(wr_grpc_client_call_receive(made, &got));
+    cr_assert(wr_str_has_prefix(got, S("127.0.0.1:")), "%.*s", (int) got.len, got.ptr);
+    cr_assert_gt(got.len, sizeof "127.0.0.1:");
+    cr_assert_eq(wr_grpc_client_call_end(made), GRPC_STATUS_OK);
+    wr_grpc_client_call_free(made);
+}
+
 Test(slot, answers_a_method_that_is_not_served)
 {
     expect_status(call("/test.Test/Nothing", S("x")), GRPC_STATUS_UNIMPLEMENTED);
