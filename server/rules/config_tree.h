@@ -32,9 +32,9 @@ struct wr_config_node {
     enum wr_config_kind kind;
     size_t line, column; /* from 1 */
     /* of a scalar */
-    struct wr_str text; /* a NUL follows it */
-    struct wr_str tag;  /* in full; empty: none */
-    bool is_plain;      /* neither quoted nor tagged: its spelling says what it is */
+    struct wr_str text;
+    struct wr_str tag; /* in full; empty: none */
+    bool is_plain;     /* neither quoted nor tagged: its spelling says what it is */
     /* of a list or map, in order */
     struct wr_config_item *first, *last;
     size_t n_items;
