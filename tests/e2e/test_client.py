@@ -306,6 +306,15 @@ def test_the_first_call_connects_within_the_default_budget(launch):
     pytest.fail(f"never connected and answered within 20 ms, took {took}")
 
 
+def test_a_value_has_no_bound_but_the_servers(launch):
+    server = launch("domain: d\n")
+    with rounds(server.address) as player:
+        assert player.play(2, 2, value="@3000000")["admitted"] == 4
+        said = player.play(1, 1, value="@5000000")
+        assert (said["no_answer"], said["code"]) == (1, "too_large"), said
+        assert player.play(2, 2)["admitted"] == 4
+
+
 @pytest.mark.parametrize("policy, passed", [("open", 20), ("closed", 0)])
 def test_the_policy_decides_when_nobody_does(policy, passed):
     with rounds("127.0.0.1:1", policy=policy) as player:

@@ -3,7 +3,8 @@
  * One client, many threads. Usage: client_threads TARGET DEADLINE_MS open|closed
  *
  * Each line of stdin is a round, "THREADS CHECKS DOMAIN KEY VALUE": so many threads check so often
- * each, with the same client. Each round answers with one line of what came of it:
+ * each, with the same client. A VALUE of @N stands for N bytes. Each round answers with one line of
+ * what came of it:
  *
  *     admitted=1 refused=0 no_answer=0 passed=1 slowest_ms=3 code=ok text=
  *
@@ -24,7 +25,7 @@ struct round {
     unsigned int checks;
     char domain[64];
     char key[64];
-    char value[64];
+    struct weir_str value;
 };
 
 /* What one thread saw; it alone writes until it is joined. */
@@ -52,7 +53,7 @@ static void check_once(struct tally *tally)
 
     weir_request_init(&request, weir_str(round->domain));
     weir_request_descriptor(&request);
-    weir_request_entry(&request, weir_str(round->key), weir_str(round->value));
+    weir_request_entry(&request, weir_str(round->key), round->value);
 
     const long start_ms = now_ms();
 
@@ -112,19 +113,50 @@ static int play(const struct round *round)
     return fflush(stdout);
 }
 
-static int play_all(struct weir_client *client)
+/* The value that a word stands for, to be freed. */
+static char *value_new(const char *word, struct weir_str *out_value)
+{
+    const bool is_size = word[0] == '@';
+    const size_t len = is_size ? strtoul(&word[1], NULL, 10) : strlen(word);
+    char *bytes = malloc(len + 1);
+
+    if (bytes == NULL) {
+        perror("client_threads: malloc");
+        exit(EXIT_FAILURE);
+    }
+    memset(bytes, 'v', len);
+    if (!is_size) {
+        memcpy(bytes, word, len);
+    }
+    *out_value = (struct weir_str){bytes, len};
+    return bytes;
+}
+
+static int play_line(const char *line, struct weir_client *client)
 {
     struct round round = {.client = client};
+    char word[64];
+
+    if (sscanf(line, "%u %u %63s %63s %63s", &round.threads, &round.checks, round.domain, round.key,
+               word) != 5 ||
+        round.threads > THREADS_MAX) {
+        fprintf(stderr, "client_threads: not a round: %s", line);
+        return EXIT_FAILURE;
+    }
+
+    char *value = value_new(word, &round.value);
+    const int status = play(&round);
+
+    free(value);
+    return status;
+}
+
+static int play_all(struct weir_client *client)
+{
     char line[256];
 
     while (fgets(line, sizeof line, stdin) != NULL) {
-        if (sscanf(line, "%u %u %63s %63s %63s", &round.threads, &round.checks, round.domain,
-                   round.key, round.value) != 5 ||
-            round.threads > THREADS_MAX) {
-            fprintf(stderr, "client_threads: not a round: %s", line);
-            return EXIT_FAILURE;
-        }
-        if (play(&round) != 0) {
+        if (play_line(line, client) != 0) {
             return EXIT_FAILURE;
         }
     }
