@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "tests/support/failing_malloc.h"
 #include "tests/unit/rules/scratch.h"
 #include "tests/unit/rules/texts.h"
 
@@ -194,5 +195,48 @@ Test(load, a_path_that_is_not_there_is_an_error)
     cr_assert_eq(wr_rules_load(&fixture.options, &fixture.diag, &fixture.result), WR_ERR_NOT_FOUND);
     cr_assert_null(fixture.result.rules);
     cr_assert(is_noted(&fixture, WR_SEVERITY_ERROR, "/nonexistent/rules: ", ""));
+    fini(&fixture);
+}
+
+/* However early memory runs out, nothing leaks and nothing is half in force: there is no result, or
+ * the file counts as refused, with an error. */
+Test(load, memory_that_runs_out_is_no_half_configuration)
+{
+    struct fixture fixture;
+    size_t n_failed = 0;
+    bool is_whole = false;
+
+    init(&fixture);
+    scratch_write(
+        &fixture.scratch, "a.yaml",
+        "domain: d\n"
+        "descriptors:\n"
+        "  - &a {key: k, value: 'x*', metadata: {a: [1, {b: c}]}, rate_limit: {unit: day}}\n"
+        "  - {<<: [*a], key: l, rate_limit: {name: n, replaces: [{name: m}]}}\n"
+        "  - {key: m, descriptors: [{key: n, rate_limit: {unlimited: true}}]}\n");
+    for (size_t n = 0; !is_whole; n++) {
+        struct wr_load_result result = {0};
+
+        wr_diag_fini(&fixture.diag);
+        wr_diag_init(&fixture.diag, 100);
+        failing_malloc_start(n);
+
+        const enum wr_err err = wr_rules_load(&fixture.options, &fixture.diag, &result);
+
+        failing_malloc_stop();
+        if (err != WR_OK) {
+            cr_assert_eq(err, WR_ERR_NO_MEMORY, "%zu", n);
+            cr_assert_null(result.rules);
+        } else if (result.n_refused > 0) {
+            cr_assert_gt(fixture.diag.n_errors, 0u, "%zu", n);
+            cr_assert_eq(wr_rules_limit_count(result.rules), 0u, "%zu", n);
+        } else {
+            cr_assert_eq(wr_rules_limit_count(result.rules), 3u, "%zu", n);
+            is_whole = true;
+        }
+        n_failed += !is_whole;
+        wr_rules_release(result.rules);
+    }
+    cr_assert_gt(n_failed, 10u, "%zu", n_failed);
     fini(&fixture);
 }
