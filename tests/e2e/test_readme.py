@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of the README, against a server with the shipped examples."""
 import os
+import pathlib
 import re
 import shlex
 
 import pytest
 import weirserver
 
-EXAMPLES = os.path.join(weirserver.ROOT, "deploy", "examples", "rules")
+EXAMPLES = pathlib.Path(weirserver.ROOT, "deploy", "examples", "rules")
 DEFAULT_ADDRESS = "127.0.0.1:8081"
 
 
@@ -26,7 +27,7 @@ def test_commands_were_found():
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
 def test_command(launch, grpcurl, words):
-    server = launch({name: open(os.path.join(EXAMPLES, name), encoding="utf-8").read() for name in os.listdir(EXAMPLES)})
+    server = launch({p.name: p.read_text(encoding="utf-8") for p in EXAMPLES.iterdir()})
     program, *rest = [w.replace(DEFAULT_ADDRESS, server.address) for w in words]
     program = grpcurl if program == "grpcurl" else weirserver.binary(os.path.basename(program))
     if program.endswith("weirctl"):
