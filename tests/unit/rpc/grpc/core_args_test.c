@@ -13,8 +13,6 @@
 
 #include "tests/unit/rpc/grpc/bed.h"
 
-#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-#define SETTINGS "\0\0\0\4\0\0\0\0\0"
 #define PING "\0\0\x08\6\0\0\0\0\0weirweir"
 #define FRAME_HEAD 9
 #define TYPE_PING 6
@@ -35,9 +33,9 @@ static void close_bed(void)
 
 TestSuite(core_args, .init = open_bed, .fini = close_bed);
 
-static grpc_status_code call_with_header(size_t len)
+static grpc_status_code call_with_header(struct wr_grpc_client *client, size_t len)
 {
-    char text[32 * 1024];
+    static char text[128 * 1024];
 
     cr_assert_leq(len, sizeof text);
     memset(text, 'x', len);
@@ -47,7 +45,7 @@ static grpc_status_code call_with_header(size_t len)
         .value = grpc_slice_from_copied_buffer(text, len),
     };
     struct wr_grpc_client_call *const call =
-        wr_grpc_client_call_new_with(&bed.client, ECHO, WR_GRPC_CLIENT_FOREVER, &header);
+        wr_grpc_client_call_new_with(client, ECHO, WR_GRPC_CLIENT_FOREVER, &header);
     struct wr_str got = {0};
 
     (void) wr_grpc_client_call_send(call, (struct wr_str) WR_STR("x"));
@@ -62,22 +60,14 @@ static grpc_status_code call_with_header(size_t len)
 
 Test(core_args, bound_the_headers_of_a_call)
 {
-    cr_assert_eq(call_with_header(12 * 1024), GRPC_STATUS_OK);
-    cr_assert_eq(call_with_header(20 * 1024), GRPC_STATUS_RESOURCE_EXHAUSTED);
-    cr_assert_eq(call_with_header(1), GRPC_STATUS_OK);
+    struct wr_grpc_client other;
+
+    wr_grpc_client_open(&other, bed.target);
+    cr_assert_eq(call_with_header(&bed.client, 60 * 1024), GRPC_STATUS_OK);
+    cr_assert_eq(call_with_header(&other, 100 * 1024), GRPC_STATUS_RESOURCE_EXHAUSTED);
+    cr_assert_eq(call_with_header(&bed.client, 1), GRPC_STATUS_OK);
+    wr_grpc_client_close(&other);
     cr_assert(bed_has_in_use(&bed, 0));
-}
-
-/* A connection that speaks HTTP/2 by hand. */
-static int connect_by_hand(void)
-{
-    const struct wr_address *const address = wr_listen_address(bed.listen, 0);
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    const ssize_t len = sizeof PREFACE SETTINGS - 1;
-
-    cr_assert_eq(connect(fd, (const struct sockaddr *) &address->storage, address->len), 0);
-    cr_assert_eq(write(fd, PREFACE SETTINGS, (size_t) len), len);
-    return fd;
 }
 
 static void read_all(int fd, unsigned char *bytes, size_t len)
@@ -111,7 +101,7 @@ static void read_pong(int fd)
 
 Test(core_args, tolerate_pings_without_calls)
 {
-    const int fd = connect_by_hand();
+    const int fd = bed_connect_by_hand(&bed);
 
     for (int i = 0; i < 6; i++) {
         cr_assert_eq(write(fd, PING, sizeof PING - 1), (ssize_t) sizeof PING - 1);
