@@ -255,6 +255,7 @@ void wr_grpc_slot_run(struct wr_grpc_slot *slot, enum wr_grpc_event event, bool 
     case WR_GRPC_ARRIVED:
         wr_grpc_lane_take(slot->lane);
         if (!is_ok) {
+            wr_grpc_lane_drain(slot->lane);
             wr_grpc_worker_give_up(slot->lane->worker);
             return;
         }
