@@ -28,6 +28,7 @@ Test(current, a_view_sees_what_was_published_when_it_is_renewed)
     cr_assert_null(one);
     cr_assert_eq(wr_rules_view_renew(&view, &current), first);
     cr_assert_eq(wr_rules_view_renew(&view, &current), first);
+    cr_assert_eq(view.generation, 1u);
     wr_current_rules_publish(&current, &two);
     /* Not renewed yet: still there. */
     cr_assert_not_null(wr_rules_domain(view.rules, wr_str_of("one")));
