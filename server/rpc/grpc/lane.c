@@ -9,7 +9,7 @@
 #include "rpc/grpc/worker.h"
 
 /* Enough for what arrives in one turn of the worker. */
-#define POSTED 64
+#define POSTED 32
 
 static size_t wish(const struct wr_grpc_lane *lane)
 {
