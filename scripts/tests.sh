@@ -48,7 +48,7 @@ run_part() {
 
 show_failure() {
     say "---- ${1#"$root"/}: what failed, and its end"
-    grep -nE '^(\[----\]|\[FAIL\]|FAIL|E  )|error:|Sanitizer' "$1" | head -n 60 >&3
+    grep -nE '^(\[----\]|\[FAIL\]|FAIL|E  )|error:|Sanitizer' "$1" | head -n 60 >&3 || true
     tail -n 40 "$1" >&3
     say "----"
 }
