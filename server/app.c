@@ -55,7 +55,8 @@ struct wr_app {
     struct wr_listen *listen;
     struct wr_acceptor *acceptor;
     bool has_service; /* service is set up */
-    bool has_told;    /* what keeps the rules from being in force was logged */
+    bool has_told;    /* notes about the rules were logged */
+    uint64_t told;    /* print_of those */
 };
 
 static int fail(int code, const char *what)
@@ -104,36 +105,70 @@ static void use_rules(struct wr_app *app, struct wr_load_result *result)
     wr_health_set(app->health, true);
 }
 
-/* EX_OK also when there are no rules in force yet but may be later. */
-static int load_rules(struct wr_app *app)
+/* Tells one list of notes from another, so that looking again every second is not told again. */
+static uint64_t print_of(const struct wr_diag *diag)
 {
-    struct wr_load_result result = {0};
-    struct wr_diag diag;
-    int code = EX_OK;
+    char line[2048];
+    uint64_t print = UINT64_C(14695981039346656037); /* FNV-1a */
 
-    wr_diag_init(&diag, MAX_NOTES);
-
-    const enum wr_err err = wr_rules_load(&app->source.load, &diag, &result);
-
-    if (!app->has_told) {
-        wr_log_notes(&diag);
+    for (const struct wr_note *note = diag->first; note != NULL; note = note->next) {
+        wr_note_format(note, line, sizeof line);
+        for (const char *c = line; *c != '\0'; c++) {
+            print = (print ^ (unsigned char) *c) * UINT64_C(1099511628211);
+        }
     }
-    if (err == WR_OK) {
-        use_rules(app, &result);
-    } else if (err == WR_ERR_NOT_FOUND) {
-        code = app->source.may_be_absent ? EX_OK : EX_NOINPUT;
-    } else {
-        code = fail(EX_OSERR, "the rules could not be loaded: out of memory");
+    return print;
+}
+
+/* What keeps the rules from being in force is told once, and again when it has changed. */
+static void tell(struct wr_app *app, enum wr_err err, const struct wr_diag *diag)
+{
+    const uint64_t print = print_of(diag);
+
+    if (app->has_told && print == app->told) {
+        return;
     }
-    if (code == EX_OK && !app->has_told && !wr_health_is_serving(app->health)) {
+    app->has_told = true;
+    app->told = print;
+    wr_log_notes(diag);
+    if (err != WR_OK && diag->n_errors == 0) {
+        wr_log(WR_LOG_ERROR, "the rules could not be loaded: %s", wr_err_text(err));
+    }
+    if (!wr_health_is_serving(app->health)) {
         wr_log(WR_LOG_WARN,
                "no rules are in force: calls are answered UNAVAILABLE until a rule "
                "file is good; looking again every %d s",
                RULES_POLL_S);
     }
-    app->has_told = true;
+}
+
+static enum wr_err load_rules(struct wr_app *app)
+{
+    struct wr_load_result result = {0};
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, MAX_NOTES);
+
+    const enum wr_err err = wr_rules_load(&app->source.load, &diag, &result);
+
+    if (err == WR_OK) {
+        use_rules(app, &result);
+    }
+    tell(app, err, &diag);
     wr_diag_fini(&diag);
-    return code;
+    return err;
+}
+
+/* At start a path that is not there is a mistake; later, and with the incumbent's variables, it is
+ * waited for. */
+static int load_first_rules(struct wr_app *app)
+{
+    const enum wr_err err = load_rules(app);
+
+    if (err == WR_OK || (err == WR_ERR_NOT_FOUND && app->source.may_be_absent)) {
+        return EX_OK;
+    }
+    return err == WR_ERR_NOT_FOUND || err == WR_ERR_IO ? EX_NOINPUT : EX_OSERR;
 }
 
 static size_t n_workers(const struct wr_app *app)
@@ -251,7 +286,7 @@ static sigset_t end_signals(void)
 }
 
 /* Waits for the end. While no rules are in force it looks for them in between. */
-static int wait_for_end(struct wr_app *app)
+static void wait_for_end(struct wr_app *app)
 {
     const sigset_t set = end_signals();
     const struct timespec poll = {.tv_sec = RULES_POLL_S};
@@ -262,14 +297,10 @@ static int wait_for_end(struct wr_app *app)
 
         if (got > 0) {
             wr_log(WR_LOG_INFO, "%s: draining", got == SIGTERM ? "SIGTERM" : "SIGINT");
-            return EX_OK;
+            return;
         }
         if (errno == EAGAIN) {
-            const int code = load_rules(app);
-
-            if (code != EX_OK) {
-                return code;
-            }
+            (void) load_rules(app);
         }
     }
 }
@@ -314,16 +345,16 @@ static int serve(struct wr_app *app, wr_backend_new_fn new_backend)
     int code = EX_OK;
 
     if ((code = wr_listeners_open(app->options, &app->listen)) != EX_OK ||
-        (code = make_parts(app, new_backend)) != EX_OK || (code = load_rules(app)) != EX_OK ||
+        (code = make_parts(app, new_backend)) != EX_OK || (code = load_first_rules(app)) != EX_OK ||
         (code = start_server(app)) != EX_OK || (code = start_accepting(app)) != EX_OK ||
         (code = wr_listeners_announce(app->options, app->listen)) != EX_OK) {
         return code;
     }
-    code = wait_for_end(app);
+    wait_for_end(app);
     let_signals_kill();
     drain(app);
     wr_log(WR_LOG_INFO, "drained; the end");
-    return code;
+    return EX_OK;
 }
 
 int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "log_notes.h"
@@ -47,6 +48,14 @@ static size_t addresses_of(const struct wr_options *options, char *joined, size_
     return options->grpc_listen.n;
 }
 
+/* An old file tells where nobody serves any more: it goes once the sockets are ours. */
+static void forget_port_file(const struct wr_options *options)
+{
+    if (*options->port_file != '\0') {
+        (void) unlink(options->port_file);
+    }
+}
+
 int wr_listeners_open(const struct wr_options *options, struct wr_listen **out_listen)
 {
     struct wr_str addresses[WR_OPTION_LIST_MAX];
@@ -65,7 +74,11 @@ int wr_listeners_open(const struct wr_options *options, struct wr_listen **out_l
 
     wr_log_notes(&diag);
     wr_diag_fini(&diag);
-    return err == WR_OK ? EX_OK : exit_code_of(err);
+    if (err != WR_OK) {
+        return exit_code_of(err);
+    }
+    forget_port_file(options);
+    return EX_OK;
 }
 
 int wr_listeners_announce(const struct wr_options *options, const struct wr_listen *listen)

@@ -11,7 +11,8 @@
 
 struct wr_listen;
 
-/* EX_OK, else an exit code after a message that names the option and the address. */
+/* Removes an old --port-file once the sockets are open. EX_OK, else an exit code after a message
+ * that names the option and the address. */
 int wr_listeners_open(const struct wr_options *options, struct wr_listen **out_listen);
 
 /* Logs each address and writes --port-file. EX_OK, else an exit code after a message. */

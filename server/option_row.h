@@ -16,6 +16,7 @@
 
 enum wr_option_kind {
     WR_OPTION_TEXT,     /* const char * */
+    WR_OPTION_HEADER,   /* const char *; a name of a header field, RFC 9110 */
     WR_OPTION_LIST,     /* struct wr_option_list; a comma parts items in a variable */
     WR_OPTION_BOOL,     /* bool */
     WR_OPTION_NUMBER,   /* uint64_t, decimal, within min and max */

@@ -129,6 +129,22 @@ static bool add_item(struct wr_option_list *list, const char *text)
     return true;
 }
 
+/* A token, RFC 9110 section 5.6.2, short enough for any proxy. */
+static bool is_header_name(const char *text)
+{
+    const size_t len = strlen(text);
+
+    for (size_t i = 0; i < len; i++) {
+        const bool is_letter = (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z';
+        const bool is_digit = text[i] >= '0' && text[i] <= '9';
+
+        if (!is_letter && !is_digit && strchr("!#$%&'*+-.^_`|~", text[i]) == NULL) {
+            return false;
+        }
+    }
+    return len > 0 && len <= 256;
+}
+
 bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, const char *text)
 {
     void *const field = field_of(options, row);
@@ -137,6 +153,9 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
     case WR_OPTION_TEXT:
         *(const char **) field = text;
         return true;
+    case WR_OPTION_HEADER:
+        *(const char **) field = text;
+        return is_header_name(text);
     case WR_OPTION_LIST:
         return add_item(field, text);
     case WR_OPTION_BOOL:
@@ -182,6 +201,9 @@ void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
     case WR_OPTION_LIST:
         fprintf(out, "a text that is not empty, at most %d times", WR_OPTION_LIST_MAX);
         break;
+    case WR_OPTION_HEADER:
+        fprintf(out, "a header name: letters, digits and !#$%%&'*+-.^_`|~, at most 256");
+        break;
     case WR_OPTION_TEXT:
     case WR_OPTION_IGNORED:
     default:
@@ -226,6 +248,7 @@ void wr_option_print_value(const struct wr_options *options, const struct wr_opt
 
     switch (row->kind) {
     case WR_OPTION_TEXT:
+    case WR_OPTION_HEADER:
         fprintf(out, "%s", *(const char *const *) value);
         break;
     case WR_OPTION_LIST:

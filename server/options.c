@@ -27,14 +27,16 @@ static void set_defaults(struct wr_options *options)
     }
 }
 
-/* A variable that is set and empty is taken as not set, except for texts, where it is a value. */
+/* A variable that is set and empty is taken as not set, except where a text may be empty. A header
+ * name may not, and an empty one is told rather than passed over. */
 static bool set_from_environment(struct wr_options *options, FILE *err)
 {
     for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
         const struct wr_option_row *const row = &wr_option_rows[i];
         const char *const text = row->variable != NULL ? getenv(row->variable) : NULL;
 
-        if (text == NULL || (*text == '\0' && row->kind != WR_OPTION_TEXT)) {
+        if (text == NULL ||
+            (*text == '\0' && row->kind != WR_OPTION_TEXT && row->kind != WR_OPTION_HEADER)) {
             continue;
         }
         if (!(row->kind == WR_OPTION_LIST ? wr_option_set_list(options, row, text)
@@ -112,18 +114,17 @@ static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_l
     optind = 0; /* begin anew, also in a second server of one process */
     opterr = 0;
     for (;;) {
-        const int at = optind == 0 ? 1 : optind;
         const int got = getopt_long(argc, argv, ":", flags, NULL);
 
         if (got == -1) {
             break;
         }
         if (got == ':') {
-            fprintf(err, "weir: %s needs a value; see weir --help\n", argv[at]);
+            fprintf(err, "weir: %s needs a value; see weir --help\n", argv[optind - 1]);
             return false;
         }
         if (got != 0) {
-            fprintf(err, "weir: there is no option %s; see weir --help\n", argv[at]);
+            fprintf(err, "weir: there is no option %s; see weir --help\n", argv[optind - 1]);
             return false;
         }
         if (chosen >= FLAG_HELP) {

@@ -8,6 +8,7 @@
 struct pending {
     struct wr_request request;
     struct wr_question *question;
+    bool is_left_alone; /* the caller has gone: the answer is for nobody */
 };
 
 /* Says to the caller why its call fails, and counts it. */
@@ -146,14 +147,23 @@ static void on_wake(void *context, struct wr_call *call)
     struct pending *const pending = call->state;
 
     (void) context;
-    answer(call, pending->question);
+    if (pending->is_left_alone) {
+        wr_question_end(pending->question);
+    } else {
+        answer(call, pending->question);
+    }
 }
 
 static void on_close(void *context, struct wr_call *call, bool is_cancelled)
 {
+    struct pending *const pending = call->state;
+
     (void) context;
     if (is_cancelled) {
         wr_metrics_add(call->metrics, WR_METRIC_CALLS_CANCELLED, 1);
+    }
+    if (pending != NULL) {
+        pending->is_left_alone = true;
     }
 }
 

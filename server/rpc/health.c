@@ -168,6 +168,9 @@ static void fail_for(struct wr_call *call, enum wr_err err)
 {
     if (err == WR_ERR_MALFORMED) {
         fail(call, WR_STATUS_INVALID_ARGUMENT, "the message is not a HealthCheckRequest");
+    } else if (err == WR_ERR_TOO_LARGE) {
+        fail(call, WR_STATUS_RESOURCE_EXHAUSTED,
+             "the message is larger than any that asks for health");
     } else {
         fail(call, WR_STATUS_RESOURCE_EXHAUSTED, "out of memory");
     }

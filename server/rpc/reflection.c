@@ -43,6 +43,9 @@ static void answer(void *context, struct wr_call *call, struct wr_str message)
         call->ops->send(call, reply);
     } else if (err == WR_ERR_MALFORMED) {
         fail(call, WR_STATUS_INVALID_ARGUMENT, "the message is not a ServerReflectionRequest");
+    } else if (err == WR_ERR_TOO_LARGE) {
+        fail(call, WR_STATUS_RESOURCE_EXHAUSTED,
+             "the message is larger than any that asks for descriptors");
     } else {
         fail(call, WR_STATUS_RESOURCE_EXHAUSTED, "out of memory");
     }

@@ -88,6 +88,26 @@ static enum wr_err load_files(const struct wr_load_options *options,
     return err;
 }
 
+/* Loads the files that there are even when a path `failed` before, so that all is noted that is
+ * wrong; but then there is no result. */
+static enum wr_err load_files_after(enum wr_err failed, const struct wr_load_options *options,
+                                    struct wr_file_list *files, struct wr_arena *arena,
+                                    struct wr_diag *diag, struct wr_load_result *out_result)
+{
+    struct wr_load_result result = {0};
+    const enum wr_err err = load_files(options, files, arena, diag, &result);
+
+    if (err != WR_OK) {
+        return err;
+    }
+    if (failed != WR_OK) {
+        wr_rules_release(result.rules);
+        return failed;
+    }
+    *out_result = result;
+    return WR_OK;
+}
+
 enum wr_err wr_rules_load(const struct wr_load_options *options, struct wr_diag *diag,
                           struct wr_load_result *out_result)
 {
@@ -98,11 +118,13 @@ enum wr_err wr_rules_load(const struct wr_load_options *options, struct wr_diag 
     enum wr_err err = WR_OK;
 
     wr_arena_init(&arena, FIRST_CHUNK_SIZE);
-    for (size_t i = 0; i < options->n_paths && err == WR_OK; i++) {
-        err = wr_file_list_add(&files, options->paths[i], &choice, diag);
+    for (size_t i = 0; i < options->n_paths && err != WR_ERR_NO_MEMORY; i++) {
+        const enum wr_err failed = wr_file_list_add(&files, options->paths[i], &choice, diag);
+
+        err = failed != WR_OK ? failed : err;
     }
-    if (err == WR_OK) {
-        err = load_files(options, &files, &arena, diag, out_result);
+    if (err != WR_ERR_NO_MEMORY) {
+        err = load_files_after(err, options, &files, &arena, diag, out_result);
     }
     wr_file_list_fini(&files);
     wr_arena_fini(&arena);

@@ -76,7 +76,7 @@ bool wr_error_details_encode(const struct wr_failure *failure, struct wr_arena *
     if (status.message == NULL) {
         return false;
     }
-    if (failure->field.len > 0 &&
+    if ((failure->field.len > 0 || failure->status == WR_STATUS_INVALID_ARGUMENT) &&
         !wrap_bad_request(failure, status.message, arena, details[status.n_details++])) {
         return false;
     }

@@ -72,15 +72,6 @@ static void destroy_buffer(grpc_byte_buffer **buffer)
     }
 }
 
-/* A first chunk that was made for a giant is given back too. */
-static void reset_arena(struct wr_arena *arena)
-{
-    wr_arena_reset(arena);
-    if (arena->total_size > arena->first_size) {
-        wr_arena_fini(arena);
-    }
-}
-
 /* Frees what the call held, and forgets it. */
 static void clear(struct wr_grpc_slot *slot)
 {
@@ -109,7 +100,7 @@ static void clear(struct wr_grpc_slot *slot)
     slot->is_close_apart = slot->is_close_seen = slot->is_cancelled = slot->is_ended = false;
     slot->had_message = slot->is_half_closed = slot->is_reading = slot->is_sending = false;
     slot->is_begun = false;
-    reset_arena(&slot->arena);
+    wr_arena_reset(&slot->arena);
 }
 
 static void recycle(struct wr_grpc_slot *slot)

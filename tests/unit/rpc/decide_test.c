@@ -142,6 +142,7 @@ Test(decide, a_caller_that_leaves_leaves_nothing_behind)
     cr_assert_eq(wr_fake_transport_run(desk.transport), 1);
     cr_assert(wr_fake_call_is_over(call));
     cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_CANCELLED), 1);
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_OK), 0, "nobody was answered");
     wr_fake_call_free(call);
     desk_fini(&desk);
 }

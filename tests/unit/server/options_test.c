@@ -126,7 +126,7 @@ Test(options, durations_are_sums_with_units)
 Test(options, a_bad_value_is_named_with_what_is_allowed)
 {
     static const struct {
-        const char *words[3];
+        const char *words[4];
         const char *says[2];
     } rows[] = {
         {{"--slots", "0"}, {"--slots", "from 1 to"}},
@@ -143,6 +143,11 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
         {{"--slots"}, {"--slots", "needs a value"}},
         {{"--unheard-of"}, {"--unheard-of", "--help"}},
         {{"frobnicate"}, {"frobnicate", "check"}},
+        {{"check", "x.yaml", "--bogus"}, {"--bogus", "--help"}},
+        {{"check", "--slots", "--strict"}, {"--slots", "whole number"}},
+        {{"--limit-header", ""}, {"--limit-header", "header name"}},
+        {{"--reset-header", "a b:c"}, {"--reset-header", "header name"}},
+        {{"--max-concurrent-streams", "1"}, {"--max-concurrent-streams", "from 1024"}},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -159,10 +164,8 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
 Test(options, a_bad_variable_is_named)
 {
     static const char *const rows[][2] = {
-        {"GRPC_PORT", "65536"},
-        {"QUOTA_MODE", "on"},
-        {"LOG_LEVEL", "loud"},
-        {"WEIR_SLOTS", "many"},
+        {"GRPC_PORT", "65536"}, {"QUOTA_MODE", "on"},       {"LOG_LEVEL", "loud"},
+        {"WEIR_SLOTS", "many"}, {"LIMIT_LIMIT_HEADER", ""},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
