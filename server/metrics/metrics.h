@@ -27,7 +27,7 @@
       "Calls answered UNAVAILABLE because no rules were loaded yet.")                              \
     X(WR_METRIC_CALLS_FAILED, "calls_failed_total",                                                \
       "Calls answered UNAVAILABLE because the store gave no answer (failure mode error).")         \
-    X(WR_METRIC_CALLS_NO_MEMORY, "calls_no_memory_total", "Calls that failed for want of memory.") \
+    X(WR_METRIC_CALLS_NO_MEMORY, "calls_no_memory_total", "Calls that failed because memory ran out.") \
     X(WR_METRIC_CALLS_LATE, "calls_late_total",                                                    \
       "Calls dropped uncharged: their deadline had passed on arrival.")                            \
     X(WR_METRIC_CALLS_CANCELLED, "calls_cancelled_total",                                          \

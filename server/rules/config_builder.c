@@ -187,7 +187,7 @@ void wr_config_builder_add_alias(struct wr_config_builder *builder,
         wr_config_error(
             builder->reader, place, NULL,
             "quote a text that begins with `*`; an anchor must stand before its aliases",
-            "alias *%.*s names no anchor", wr_config_shown(name), name.ptr);
+            "alias *%.*s refers to an unknown anchor", wr_config_shown(name), name.ptr);
         builder->has_failed = true;
     } else if (is_open(builder, named)) {
         wr_config_error(builder->reader, place, NULL, NULL,

@@ -71,7 +71,7 @@ static const char *hint_of(const struct stream *stream)
     const yaml_parser_t *const parser = &stream->parser;
 
     if (is_indented_by_tab(stream->text, parser->problem_mark.line)) {
-        return "indent with blanks, not with tabs";
+        return "indent with spaces, not with tabs";
     }
     if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0) {
         return "quote a text that begins with `*`";

@@ -113,7 +113,7 @@ static void add_duplicate(struct check *check, const struct wr_rule_path *parent
 
     add_error(check, &subject,
               "join the two into one rule, and their `descriptors` into one list of children",
-              "key `%.*s` with %s%.*s%s stands here already, at %.*s:%zu:%zu", shown(rule->key),
+              "key `%.*s` with %s%.*s%s is already defined at %.*s:%zu:%zu", shown(rule->key),
               rule->key.ptr, rule->value.len == 0 ? "no value" : "value `", shown(rule->value),
               rule->value.len == 0 ? "" : rule->value.ptr, rule->value.len == 0 ? "" : "`",
               (int) first->place.file.len, first->place.file.ptr, first->place.line,
@@ -164,13 +164,14 @@ static void check_unit(struct check *check, const struct subject *of_limit,
                       "`unit` must not stand beside `unlimited: true`");
         } else if (limit->unit.len > 0) {
             add_warning(check, &of_unit, "remove it",
-                        "`unit: %.*s` beside `unlimited: true` has no effect, and is no unit",
+                        "`unit: %.*s` beside `unlimited: true` has no effect, and is not a unit",
                         shown(limit->unit), limit->unit.ptr);
         }
     } else if (limit->unit.len == 0) {
         add_error(check, &of_unit, units, "`rate_limit` has no `unit`");
     } else if (!is_known) {
-        add_error(check, &of_unit, units, "`%.*s` is no unit", shown(limit->unit), limit->unit.ptr);
+        add_error(check, &of_unit, units, "`%.*s` is not a unit", shown(limit->unit),
+                  limit->unit.ptr);
     }
 }
 

@@ -136,9 +136,9 @@ Test(config_grammar, all_errors_of_a_text_are_found_at_once)
         "f.yaml:8:10: error: a descriptor has no `key` (in d.b._x); as in `- key: user`\n"
         "f.yaml:9:31: error: `shadow_mode` must be true or false, not sometimes (in d.b.c); "
         "without quotes\n"
-        "f.yaml:10:37: error: `days` is no unit (in d.b.e); one of second, minute, hour, day, "
+        "f.yaml:10:37: error: `days` is not a unit (in d.b.e); one of second, minute, hour, day, "
         "week, month, year\n"
-        "f.yaml:11:6: error: key `a` with no value stands here already, at f.yaml:3:6 (in d.a); "
+        "f.yaml:11:6: error: key `a` with no value is already defined at f.yaml:3:6 (in d.a); "
         "join the two into one rule, and their `descriptors` into one list of children\n");
     free(notes);
 }

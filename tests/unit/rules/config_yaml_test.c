@@ -44,7 +44,7 @@ static const struct row rows[] = {
      "b\n",
      "f.yaml:1:10: error: not readable as YAML"},
     {"domain: d\nx: \xff\n", "f.yaml:2:4: error: not readable as YAML"},
-    {"domain: *x\n", "f.yaml:1:9: error: alias *x names no anchor"},
+    {"domain: *x\n", "f.yaml:1:9: error: alias *x refers to an unknown anchor"},
     {"domain: d\ndescriptors: &x\n  - {key: a, descriptors: *x}\n",
      "f.yaml:3:27: error: alias *x stands within its own anchor"},
 };

@@ -38,11 +38,11 @@ Test(draft, units)
         {"key: a, rate_limit: {unit: ''}",
          "f.yaml:2:43: error: `rate_limit` has no `unit` (in d.a); " UNITS "\n"},
         {"key: a, rate_limit: {unit: hours}",
-         "f.yaml:2:43: error: `hours` is no unit (in d.a); " UNITS "\n"},
+         "f.yaml:2:43: error: `hours` is not a unit (in d.a); " UNITS "\n"},
         {"key: a, rate_limit: {unit: unknown}",
-         "f.yaml:2:43: error: `unknown` is no unit (in d.a); " UNITS "\n"},
+         "f.yaml:2:43: error: `unknown` is not a unit (in d.a); " UNITS "\n"},
         {"key: a, rate_limit: {unit: 'hour '}",
-         "f.yaml:2:43: error: `hour ` is no unit (in d.a); " UNITS "\n"},
+         "f.yaml:2:43: error: `hour ` is not a unit (in d.a); " UNITS "\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);
@@ -117,13 +117,13 @@ Test(draft, each_pair_stands_once_on_a_level)
         {"key: b_c}, {key: b, value: c", ""},
         {"key: a, descriptors: [{key: a}]}, {key: c", ""},
         {"key: a}, {key: b}, {key: a, value: ''",
-         "f.yaml:2:36: error: key `a` with no value stands here already, at f.yaml:2:16 (in "
+         "f.yaml:2:36: error: key `a` with no value is already defined at f.yaml:2:16 (in "
          "d.a); " AGAIN},
         {"key: a, value: 'x*'}, {key: a, value: 'x*'",
-         "f.yaml:2:39: error: key `a` with value `x*` stands here already, at f.yaml:2:16 (in "
+         "f.yaml:2:39: error: key `a` with value `x*` is already defined at f.yaml:2:16 (in "
          "d.a_x*); " AGAIN},
         {"key: a, descriptors: [{key: c}, {key: c}]",
-         "f.yaml:2:49: error: key `c` with no value stands here already, at f.yaml:2:39 (in "
+         "f.yaml:2:49: error: key `c` with no value is already defined at f.yaml:2:39 (in "
          "d.a.c); " AGAIN},
     };
 
@@ -182,7 +182,7 @@ Test(draft, with_merging_the_later_file_of_a_pair_is_refused)
     texts_add(&texts, "3.yaml", third);
     wr_drafts_check(texts.drafts, texts.n, true, &texts.diag);
     cr_assert_str_eq(texts_notes(&texts),
-                     "3.yaml:2:16: error: key `c` with value `x` stands here already, at "
+                     "3.yaml:2:16: error: key `c` with value `x` is already defined at "
                      "2.yaml:2:26 (in d.c_x); " AGAIN);
     cr_assert_not(texts.drafts[0].is_refused);
     cr_assert_not(texts.drafts[1].is_refused);
