@@ -8,9 +8,6 @@
 
 #include "base/log.h"
 
-/* A thread can lose the processor between the two reads; only more than that is called a step. */
-#define STEP_US INT64_C(500000)
-
 static int64_t read_us(clockid_t id)
 {
     struct timespec t = {0};
@@ -45,7 +42,7 @@ void wr_clock_init(struct wr_clock *clock, wr_clock_source_fn source, void *cont
 
 static void note_step_back(struct wr_clock *clock, int64_t back_us)
 {
-    if (back_us < STEP_US ||
+    if (back_us < WR_CLOCK_JITTER_US ||
         atomic_exchange_explicit(&clock->is_ahead, true, memory_order_relaxed)) {
         return;
     }
@@ -71,13 +68,21 @@ static void note_taken_over(struct wr_clock *clock, int64_t back_us)
            back_us / 1000000);
 }
 
-/* The offset in force after the system's was seen to be `seen_us`. Relaxed is enough: the offset
- * is all that is shared, and a reader that still has the old one reads a moment earlier. */
-static int64_t follow(struct wr_clock *clock, int64_t seen_us)
+/*
+ * The offset in force after the source gave `now`.
+ *
+ * It only changes by a reading that was made after the offset was loaded, which says that the
+ * system's clock was there last: a thread that lost the processor after its reading would else
+ * take another's step forward for a step back. The load acquires what the exchange of another
+ * thread released, so that its reading, too, came before ours.
+ */
+static int64_t follow(struct wr_clock *clock, struct wr_now *now)
 {
-    int64_t offset_us = atomic_load_explicit(&clock->offset_us, memory_order_relaxed);
+    int64_t offset_us = atomic_load_explicit(&clock->offset_us, memory_order_acquire);
+    bool is_fresh = false;
 
     for (;;) {
+        const int64_t seen_us = now->wall_us - now->mono_us;
         const int64_t back_us = offset_us - seen_us;
 
         if (back_us == 0) {
@@ -88,14 +93,20 @@ static int64_t follow(struct wr_clock *clock, int64_t seen_us)
             note_step_back(clock, back_us);
             return offset_us;
         }
-        if (atomic_compare_exchange_weak_explicit(&clock->offset_us, &offset_us, seen_us,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
+        if (!is_fresh) {
+            *now = clock->source(clock->context);
+            is_fresh = true;
+        } else if (atomic_compare_exchange_strong_explicit(&clock->offset_us, &offset_us, seen_us,
+                                                           memory_order_acq_rel,
+                                                           memory_order_acquire)) {
             if (back_us > 0) {
                 note_taken_over(clock, back_us);
             } else {
                 note_caught_up(clock);
             }
             return seen_us;
+        } else {
+            is_fresh = false;
         }
     }
 }
@@ -103,7 +114,8 @@ static int64_t follow(struct wr_clock *clock, int64_t seen_us)
 struct wr_now wr_clock_read(struct wr_clock *clock)
 {
     struct wr_now now = clock->source(clock->context);
-    const int64_t wall_us = now.mono_us + follow(clock, now.wall_us - now.mono_us);
+    const int64_t offset_us = follow(clock, &now);
+    const int64_t wall_us = now.mono_us + offset_us;
 
     now.wall_us = wall_us > 0 ? wall_us : 0;
     return now;

@@ -3,6 +3,7 @@
  * Time, read once a call and passed on: wall time that never goes back by less than an hour, and
  * monotonic time. Wall time is monotonic time plus an offset: a step forward is taken over, a step
  * back up to an hour leaves the offset until real time has caught up, a larger one is taken over.
+ * So the offset never falls by less than an hour, and wall times are compared by way of it.
  *
  * Invariant: two reads in order give wall times in order, save after a step back of over an hour.
  * Threads: any thread may read; init and fini by the owner.
@@ -15,11 +16,15 @@
 
 struct wr_now {
     int64_t wall_us; /* since the Unix epoch, never negative */
-    int64_t mono_us; /* since an arbitrary moment */
+    int64_t mono_us; /* since an arbitrary moment, never negative; says which read was first */
 };
 
 /* The largest step back that is waited out instead of taken over. */
 #define WR_CLOCK_WAIT_US INT64_C(3600000000)
+
+/* Less than that is no step: a thread can lose the processor between the two readings, and of two
+ * threads that read at once, one may have the offset that the other has just raised. */
+#define WR_CLOCK_JITTER_US INT64_C(500000)
 
 /* Where raw time comes from; tests bring their own. */
 typedef struct wr_now (*wr_clock_source_fn)(void *context);

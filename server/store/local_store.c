@@ -64,12 +64,12 @@ static struct wr_stripe *stripe_of(struct local_store *store, const struct wr_ha
 static void take_one(struct local_store *store, const struct wr_hash *hash, struct wr_take *take,
                      const struct wr_batch *batch, struct wr_stripe_events *events)
 {
-    wr_stripe_take(stripe_of(store, hash), hash, take, batch->now.wall_us, events);
+    wr_stripe_take(stripe_of(store, hash), hash, take, &batch->now, events);
     note_answer(take, batch->metrics);
     if (events->turn % TAKES_PER_TENDING == 0) {
         const uint64_t other = events->turn / TAKES_PER_TENDING % store->n_stripes;
 
-        wr_stripe_tend(&store->stripes[other], batch->now.wall_us, events);
+        wr_stripe_tend(&store->stripes[other], &batch->now, events);
     }
 }
 

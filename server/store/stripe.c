@@ -53,27 +53,42 @@ static void lock(struct wr_stripe *stripe, struct wr_stripe_events *events)
     wr_mutex_lock(&stripe->mutex);
 }
 
-/* After a step back, what lies far ahead has expired too, so every table must be looked at. */
-static void forget_earliest_locked(struct wr_stripe *stripe) WR_REQUIRES(stripe->mutex)
+static void begin_anew_locked(struct wr_stripe *stripe, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
 {
     for (uint32_t i = 0; i <= stripe->table_mask; i++) {
-        stripe->tables[i].earliest_us = INT64_MIN;
+        wr_slot_table_fini(&stripe->tables[i]);
     }
+    events->n_restarts += (uint32_t) stripe->n_used;
+    stripe->n_used = 0;
     stripe->full_until_us = INT64_MIN;
 }
 
-/* The time that a take which came with `wall_us` counts at. The clock goes back by over
- * WR_CLOCK_WAIT_US or not at all, so less than that is a take that came late. */
-static int64_t time_locked(struct wr_stripe *stripe, int64_t wall_us) WR_REQUIRES(stripe->mutex)
+/* Whether the clock was set back between two reads in order. The offset of wall to monotonic time
+ * tells, even when wall time has caught up; steps forward since may hide that, but no wall time
+ * that is still behind. */
+static bool is_set_back(const struct wr_now *before, const struct wr_now *now)
 {
-    if (wall_us < stripe->latest_us) {
-        if (stripe->latest_us - wall_us <= WR_CLOCK_WAIT_US) {
-            return stripe->latest_us;
-        }
-        forget_earliest_locked(stripe);
+    const int64_t back_us = before->wall_us - now->wall_us;
+    const int64_t passed_us = now->mono_us - before->mono_us;
+
+    return back_us > WR_CLOCK_JITTER_US || back_us + passed_us > WR_CLOCK_WAIT_US;
+}
+
+/* The wall time that a take which came with `now` counts at: a late one at the latest so far. */
+static int64_t time_locked(struct wr_stripe *stripe, const struct wr_now *now,
+                           struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
+    if (now->mono_us < stripe->latest.mono_us) {
+        return stripe->latest.wall_us;
     }
-    stripe->latest_us = wall_us;
-    return wall_us;
+    if (is_set_back(&stripe->latest, now)) {
+        begin_anew_locked(stripe, events);
+    } else if (now->wall_us < stripe->latest.wall_us) {
+        return stripe->latest.wall_us;
+    }
+    stripe->latest = *now;
+    return now->wall_us;
 }
 
 static void sweep_locked(struct wr_stripe *stripe, struct wr_slot_table *table, int64_t now_us,
@@ -144,9 +159,9 @@ static struct wr_verdict judge(const struct wr_take *take, struct wr_fixed_windo
                            : wr_fixed_window_take(state, &take->limit, take->hits, now_us);
 }
 
-/* A look that finds a spent window leaves the counter as expired as it was. */
-static void take_known(struct wr_slot_table *table, struct wr_slot *slot, struct wr_take *take,
-                       int64_t now_us, struct wr_stripe_events *events)
+/* A look that finds a spent window leaves the counter as expired as it was. Windows only move on,
+ * so the table's earliest expiry holds. */
+static void take_known(struct wr_slot *slot, struct wr_take *take, int64_t now_us)
 {
     const int64_t length_us = take->limit.length_us;
     const int64_t before_us = (int64_t) slot->expiry_us - length_us;
@@ -158,9 +173,7 @@ static void take_known(struct wr_slot_table *table, struct wr_slot *slot, struct
         if (state.used == 0) {
             return;
         }
-        events->n_restarts += state.start_us < before_us;
         slot->expiry_us = (uint64_t) (state.start_us + length_us) & WR_SLOT_EXPIRY_MAX;
-        wr_slot_table_note_expiry(table, state.start_us + length_us);
     }
     slot->used = state.used;
 }
@@ -206,16 +219,16 @@ static struct wr_slot_table *table_of_locked(struct wr_stripe *stripe, const str
 }
 
 void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct wr_take *take,
-                    int64_t wall_us, struct wr_stripe_events *events)
+                    const struct wr_now *now, struct wr_stripe_events *events)
 {
     lock(stripe, events);
 
-    const int64_t now_us = time_locked(stripe, wall_us);
+    const int64_t now_us = time_locked(stripe, now, events);
     struct wr_slot_table *const table = table_of_locked(stripe, hash);
     struct wr_slot *const slot = wr_slot_table_find(table, hash);
 
     if (slot != NULL) {
-        take_known(table, slot, take, now_us, events);
+        take_known(slot, take, now_us);
     } else {
         take_new_locked(stripe, table, hash, take, now_us, events);
     }
@@ -224,10 +237,11 @@ void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct
     wr_mutex_unlock(&stripe->mutex);
 }
 
-void wr_stripe_tend(struct wr_stripe *stripe, int64_t wall_us, struct wr_stripe_events *events)
+void wr_stripe_tend(struct wr_stripe *stripe, const struct wr_now *now,
+                    struct wr_stripe_events *events)
 {
     if (wr_mutex_trylock(&stripe->mutex)) {
-        tend_next_locked(stripe, time_locked(stripe, wall_us), events);
+        tend_next_locked(stripe, time_locked(stripe, now, events), events);
         wr_mutex_unlock(&stripe->mutex);
     }
 }

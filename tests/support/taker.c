@@ -15,7 +15,7 @@ void wr_taker_batch(struct wr_taker *taker, struct wr_take *takes, size_t n)
     struct wr_batch batch = {
         .takes = takes,
         .n_takes = n,
-        .now = {.wall_us = taker->wall_us},
+        .now = taker->now,
         .deadline_mono_us = INT64_MAX,
         .mode = WR_CHARGE_ALL,
         .metrics = taker->metrics,

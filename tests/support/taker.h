@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "store/backend.h"
 
@@ -17,7 +18,7 @@ struct wr_taker {
     struct wr_backend *backend;       /* borrowed */
     struct wr_metrics_block *metrics; /* borrowed; of this thread */
     struct wr_limit limit;
-    int64_t wall_us;
+    struct wr_now now;
 };
 
 /* Hands `takes` over as one batch and asserts that they were answered once, inline. */

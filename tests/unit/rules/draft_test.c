@@ -58,8 +58,7 @@ Test(draft, unlimited)
          "of the two\n"},
         {"key: a, rate_limit: {unlimited: true, unit: fortnight}",
          "f.yaml:2:60: warning: `unit: fortnight` beside `unlimited: true` has no effect, and is "
-         "no "
-         "unit (in d.a); remove it\n"},
+         "not a unit (in d.a); remove it\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);
