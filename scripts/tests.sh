@@ -131,8 +131,7 @@ part_e2e() {
 }
 
 part_docs() {
-    build_preset asan
-    build_preset release
+    build_preset asan --target weir
     run_pytest "$root/tests/docs"
 }
 

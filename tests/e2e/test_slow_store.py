@@ -120,6 +120,8 @@ def is_refused(port):
         socket.create_connection(("127.0.0.1", port), timeout=10).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:
+        pass    # it stood in the queue of the socket that was just closed
     return False
 
 
