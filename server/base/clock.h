@@ -3,7 +3,7 @@
  * Time, read once a call and passed on: wall time that never goes back by less than an hour, and
  * monotonic time. Wall time is monotonic time plus an offset: a step forward is taken over, a step
  * back up to an hour leaves the offset until real time has caught up, a larger one is taken over.
- * So the offset never falls by less than an hour, and wall times are compared by way of it.
+ * So the offset rises, or falls by over an hour.
  *
  * Invariant: two reads in order give wall times in order, save after a step back of over an hour.
  * Threads: any thread may read; init and fini by the owner.

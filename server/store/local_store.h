@@ -6,10 +6,10 @@
  * takes; tables grow in small steps and shrink.
  *
  * Invariant: a live counter is never thrown away, save that all are dropped when the clock was set
- * back by over an hour (see base/clock.h), and no more than `max_counters` are live. Each
- * stripe has an equal share of them: a hit on a new counter is answered WR_TAKE_FULL when all of
- * its stripe's share are live, after everything in the stripe that has expired was removed. A look
- * or a refund needs no counter and so is never refused.
+ * back by over an hour (see base/clock.h), and no more than `max_counters` are live. Each stripe
+ * has an equal share of them: a hit on a new counter is answered WR_TAKE_FULL when all of its
+ * stripe's share are live, after everything in the stripe that has expired was removed. A look or a
+ * refund needs no counter and so is never refused.
  * Answers inline. One stripe is locked at a time and nothing is called under it.
  * Threads: take from any thread; new and destroy by the owner.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many readers of one clock while the system's steps about: no reader sees time go back as long as
- * the steps back are of an hour or less, and after a larger one all follow the system.
+ * Many readers of one clock while the system's steps about, forward by hours too: no reader sees
+ * time go back as long as the steps back are of an hour or less, and after a larger one all follow
+ * the system.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -14,7 +15,6 @@
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 #define DAY S(86400)
-#define HALF_HOUR_US (WR_CLOCK_WAIT_US / 2)
 
 enum {
     READERS = 4,
@@ -38,21 +38,17 @@ static struct wr_now read_raw(void *context)
                            .mono_us = mono_us};
 }
 
-/* Up and down: up by half an hour in all, and down by less than that from the highest so far, since
- * a reader may look at what it read long ago. */
+/* Up by hours, and down by less than one from the highest so far: no reader may take its reading
+ * from before a step up for a step down. */
 static void step_about(struct shared *shared)
 {
     uint64_t random = 1;
-    const int64_t first_us = atomic_load(&shared->offset_us);
-    int64_t highest_us = first_us;
+    int64_t highest_us = atomic_load(&shared->offset_us);
 
     while (atomic_load(&shared->n_reading) > 0) {
-        const int64_t up_us = (int64_t) (wr_crew_random(&random) % 10000);
-        const int64_t back_us = (int64_t) (wr_crew_random(&random) % HALF_HOUR_US);
+        const int64_t back_us = (int64_t) (wr_crew_random(&random) % WR_CLOCK_WAIT_US);
 
-        if (highest_us + up_us - first_us < HALF_HOUR_US) {
-            highest_us += up_us;
-        }
+        highest_us += (int64_t) (wr_crew_random(&random) % (3 * WR_CLOCK_WAIT_US));
         atomic_store(&shared->offset_us, random >> 41 & 1 ? highest_us : highest_us - back_us);
         atomic_fetch_add(&shared->n_steps, 1);
     }

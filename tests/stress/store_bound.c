@@ -55,7 +55,7 @@ static void run(size_t number, void *context)
         .backend = shared->backend,
         .metrics = wr_metrics_block_new(shared->metrics),
         .limit = {.requests = 9, .length_us = S(60)},
-        .wall_us = shared->wall_us,
+        .now = {.wall_us = shared->wall_us, .mono_us = shared->wall_us},
     };
     static _Thread_local bool is_taken[KEYS];
 

@@ -77,7 +77,7 @@ static void run(size_t number, void *context)
         .backend = shared->backend,
         .metrics = shared->blocks[number],
         .limit = {.requests = 5, .length_us = S(1)},
-        .wall_us = shared->wall_us,
+        .now = {.wall_us = shared->wall_us, .mono_us = shared->wall_us},
     };
 
     for (size_t left = TAKES; left > 0;) {

@@ -30,11 +30,12 @@ struct shared {
     _Atomic uint64_t admitted[KEYS];
 };
 
-static int64_t wall_us(struct shared *shared)
+static struct wr_now now_less(struct shared *shared, int64_t late_us)
 {
     const uint64_t window = atomic_load(&shared->n_takes) / TAKES_A_WINDOW;
+    const int64_t mono_us = S(1) * (int64_t) (window < WINDOWS ? window : WINDOWS - 1) - late_us;
 
-    return S(1000) + S(1) * (int64_t) (window < WINDOWS ? window : WINDOWS - 1);
+    return (struct wr_now){.wall_us = S(1000) + mono_us, .mono_us = S(10) + mono_us};
 }
 
 static void run(size_t number, void *context)
@@ -50,7 +51,7 @@ static void run(size_t number, void *context)
     for (uint64_t turn = number;; turn++) {
         const uint64_t key = turn % KEYS;
 
-        taker.wall_us = wall_us(shared) - (turn % 3 == 0 ? 3 : 0);
+        taker.now = now_less(shared, turn % 3 == 0 ? 3 : 0);
 
         const struct wr_take take = wr_taker_take_number(&taker, key);
 
@@ -74,7 +75,7 @@ static void show_the_time(struct shared *shared)
         .backend = shared->backend,
         .metrics = wr_metrics_block_new(shared->metrics),
         .limit = {.requests = LIMIT, .length_us = S(1)},
-        .wall_us = wall_us(shared),
+        .now = now_less(shared, 0),
     };
 
     wr_check(taker.metrics != NULL, "no memory");

@@ -34,7 +34,7 @@ static struct wr_taker taker_of(struct shared *shared)
         .backend = shared->backend,
         .metrics = wr_metrics_block_new(shared->metrics),
         .limit = {.requests = LIMIT, .length_us = S(86400)},
-        .wall_us = S(86400),
+        .now = {.wall_us = S(86400), .mono_us = S(86400)},
     };
 
     wr_check(taker.metrics != NULL, "no memory");

@@ -150,6 +150,80 @@ Test(clock, a_jitter_is_no_step)
     PLAY(steps);
 }
 
+/* A source whose reader loses the processor after each reading, while the system's clock steps and
+ * another thread reads it, as often as the row says. */
+struct preempting {
+    struct wr_clock *clock;
+    struct wr_now raw;
+    const int64_t (*rows)[2]; /* steps after one reading; 0: none */
+    size_t n_rows;
+    bool is_other;
+};
+
+static struct wr_now read_preempting(void *context)
+{
+    struct preempting *const source = context;
+    const struct wr_now now = source->raw;
+
+    source->raw.wall_us++;
+    source->raw.mono_us++;
+    if (source->is_other || source->n_rows == 0) {
+        return now;
+    }
+    source->is_other = true;
+    for (size_t i = 0; i < 2 && (*source->rows)[i] != 0; i++) {
+        source->raw.wall_us += (*source->rows)[i];
+        (void) wr_clock_read(source->clock);
+    }
+    source->is_other = false;
+    source->rows++;
+    source->n_rows--;
+    return now;
+}
+
+/* One read of a clock that is off by `first_off_us` as it begins; the next finds nothing to do. */
+static void play_preempted(int64_t first_off_us, const int64_t (*rows)[2], size_t n_rows,
+                           int64_t want_off_us, uint64_t want_steps_taken)
+{
+    struct wr_clock clock;
+    struct preempting source = {.clock = &clock, .raw = {.wall_us = BEGIN, .mono_us = 77}};
+
+    wr_log_set_level(WR_LOG_ERROR);
+    wr_clock_init(&clock, read_preempting, &source);
+    source.raw.wall_us += first_off_us;
+    source.rows = rows;
+    source.n_rows = n_rows;
+    for (int i = 0; i < 2; i++) {
+        const struct wr_now now = wr_clock_read(&clock);
+
+        cr_assert_eq(now.wall_us - now.mono_us, BEGIN - 77 + want_off_us,
+                     "read %d: wall time is off by %" PRId64 " us", i,
+                     now.wall_us - now.mono_us - BEGIN + 77);
+        cr_assert_eq(atomic_load(&clock.steps_taken), want_steps_taken, "read %d: %" PRIu64, i,
+                     atomic_load(&clock.steps_taken));
+    }
+    cr_assert_eq(source.n_rows, 0u, "all was read");
+}
+
+Test(clock, anothers_step_forward_is_no_step_back_for_a_reading_before_it)
+{
+    const int64_t rows[][2] = {{2 * HOUR}, {0}};
+    play_preempted(0, rows, 2, 2 * HOUR, 0);
+}
+
+/* It sees three hours back, and meanwhile another takes that over and goes forward again. */
+Test(clock, a_step_back_that_another_took_over_is_not_taken_over_again)
+{
+    const int64_t rows[][2] = {{0}, {-HOUR, 5 * HOUR}, {0}};
+    play_preempted(-3 * HOUR, rows, 3, HOUR, 1);
+}
+
+Test(clock, a_step_forward_that_was_undone_is_not_taken_over)
+{
+    const int64_t rows[][2] = {{DAY, -2 * DAY}, {0}};
+    play_preempted(HOUR, rows, 2, HOUR - DAY, 1);
+}
+
 Test(clock, wall_time_is_never_negative)
 {
     struct wr_clock clock;

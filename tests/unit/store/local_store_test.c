@@ -28,9 +28,15 @@ static void begin(uint64_t max_counters, unsigned n_stripes)
         .backend = backend,
         .metrics = wr_metrics_block_new(metrics),
         .limit = {.requests = 3, .length_us = S(60)},
-        .wall_us = S(600),
+        .now = {.wall_us = S(600), .mono_us = S(5)},
     };
     cr_assert_not_null(taker.metrics);
+}
+
+static void pass(int64_t passed_us)
+{
+    taker.now.wall_us += passed_us;
+    taker.now.mono_us += passed_us;
 }
 
 static void end(void)
@@ -162,12 +168,12 @@ Test(local_store, every_unit_begins_anew_at_its_end_and_not_before)
 
         begin(1000, 1);
         taker.limit.length_us = wr_unit_length_us((enum wr_unit) unit);
-        taker.wall_us = taker.limit.length_us * 1000;
+        taker.now.wall_us = taker.limit.length_us * 1000;
         assert_remaining(wr_taker_take(&taker, key, 2), 1);
-        taker.wall_us += taker.limit.length_us - 1;
+        pass(taker.limit.length_us - 1);
         cr_assert_eq(wr_taker_take(&taker, key, 0).verdict.reset_us, 1);
         assert_remaining(wr_taker_take(&taker, key, 1), 0);
-        taker.wall_us += 1;
+        pass(1);
         assert_remaining(wr_taker_take(&taker, key, 1), 2);
         cr_assert_eq(wr_taker_take(&taker, key, 0).verdict.reset_us, taker.limit.length_us);
         end();
@@ -213,7 +219,7 @@ Test(local_store, a_small_bound_is_exact)
         assert_remaining(wr_taker_take_number(&taker, n), 2);
     }
     cr_assert_eq(wr_taker_take_number(&taker, 3).answer, WR_TAKE_FULL);
-    taker.wall_us += S(60);
+    pass(S(60));
     assert_remaining(wr_taker_take_number(&taker, 3), 2);
     end();
 }
@@ -240,12 +246,12 @@ Test(local_store, counts_restarts_and_sweeps)
     const struct wr_str key = WR_STR("k");
 
     begin(1000, 1);
-    taker.wall_us = S(100000);
+    pass(S(100000));
     (void) wr_taker_take(&taker, key, 1);
-    taker.wall_us = S(50000);
+    taker.now.wall_us -= S(50000);
     assert_remaining(wr_taker_take(&taker, key, 1), 2);
     cr_assert_eq(wr_metrics_sum(metrics, WR_METRIC_STORE_RESTARTS), 1u);
-    taker.wall_us += S(60);
+    pass(S(60));
     for (int i = 0; i < 4; i++) { /* its four tables */
         (void) wr_taker_take(&taker, (struct wr_str) WR_STR("other"), 1);
     }
@@ -266,7 +272,7 @@ Test(local_store, memory_follows_the_counters_both_ways)
     }
     cr_assert_eq(stats().n_counters, 100000u);
     cr_assert_leq(stats().memory_bytes - empty_bytes, 64u * 100000);
-    taker.wall_us += S(60);
+    pass(S(60));
     for (uint64_t n = 0; n < 400000; n++) {
         (void) wr_taker_take_number(&taker, n % 10);
     }
