@@ -18,7 +18,7 @@
 
 enum {
     READERS = 4,
-    READS = 200000, /* of a reader */
+    READS = 200000, /* of a reader, and more until a step back was seen */
 };
 
 struct shared {
@@ -26,7 +26,7 @@ struct shared {
     _Atomic int64_t mono_us;
     _Atomic int64_t offset_us; /* of the system's wall clock */
     _Atomic unsigned n_reading;
-    _Atomic uint64_t n_steps;
+    _Atomic uint64_t n_steps, n_reads;
 };
 
 static struct wr_now read_raw(void *context)
@@ -48,7 +48,9 @@ static void step_about(struct shared *shared)
     while (atomic_load(&shared->n_reading) > 0) {
         const int64_t back_us = (int64_t) (wr_crew_random(&random) % WR_CLOCK_WAIT_US);
 
-        highest_us += (int64_t) (wr_crew_random(&random) % (3 * WR_CLOCK_WAIT_US));
+        if (random >> 43 & 1) {
+            highest_us += (int64_t) (wr_crew_random(&random) % (3 * WR_CLOCK_WAIT_US));
+        }
         atomic_store(&shared->offset_us, random >> 41 & 1 ? highest_us : highest_us - back_us);
         atomic_fetch_add(&shared->n_steps, 1);
     }
@@ -64,8 +66,9 @@ static void run(size_t number, void *context)
     }
 
     struct wr_now before = wr_clock_read(&shared->clock);
+    uint64_t n_reads = 0;
 
-    for (int i = 0; i < READS; i++) {
+    for (; n_reads < READS || atomic_load(&shared->clock.steps_back) == 0; n_reads++) {
         const struct wr_now now = wr_clock_read(&shared->clock);
 
         wr_check(now.mono_us > before.mono_us, "monotonic time stood still");
@@ -73,6 +76,7 @@ static void run(size_t number, void *context)
                  before.wall_us - now.wall_us);
         before = now;
     }
+    atomic_fetch_add(&shared->n_reads, n_reads);
     atomic_fetch_sub(&shared->n_reading, 1);
 }
 
@@ -97,7 +101,6 @@ int main(void)
     wr_crew_run(READERS + 1, run, &shared);
     wr_check(atomic_load(&shared.n_steps) > 0, "the clock never stepped");
     wr_check(atomic_load(&shared.clock.steps_taken) == 0, "a step back was taken over");
-    wr_check(atomic_load(&shared.clock.steps_back) > 0, "no step back was seen");
 
     const uint64_t steps_back = atomic_load(&shared.clock.steps_back);
 
@@ -109,8 +112,8 @@ int main(void)
     const struct wr_now now = wr_clock_read(&shared.clock);
 
     wr_check(now.wall_us - now.mono_us == 19000 * DAY, "the clock did not follow");
-    printf("clock_readers: %d readers, %d reads in order over %" PRIu64 " steps, %" PRIu64
+    printf("clock_readers: %d readers, %" PRIu64 " reads in order over %" PRIu64 " steps, %" PRIu64
            " of them waited out; a step of days followed once\n",
-           READERS, READERS * READS, atomic_load(&shared.n_steps), steps_back);
+           READERS, atomic_load(&shared.n_reads), atomic_load(&shared.n_steps), steps_back);
     return EXIT_SUCCESS;
 }
