@@ -27,7 +27,8 @@
       "Calls answered UNAVAILABLE because no rules were loaded yet.")                              \
     X(WR_METRIC_CALLS_FAILED, "calls_failed_total",                                                \
       "Calls answered UNAVAILABLE because the store gave no answer (failure mode error).")         \
-    X(WR_METRIC_CALLS_NO_MEMORY, "calls_no_memory_total", "Calls that failed because memory ran out.") \
+    X(WR_METRIC_CALLS_NO_MEMORY, "calls_no_memory_total",                                          \
+      "Calls that failed because memory ran out.")                                                 \
     X(WR_METRIC_CALLS_LATE, "calls_late_total",                                                    \
       "Calls dropped uncharged: their deadline had passed on arrival.")                            \
     X(WR_METRIC_CALLS_CANCELLED, "calls_cancelled_total",                                          \
@@ -58,7 +59,7 @@
     X(WR_METRIC_STORE_NO_MEMORY, "store_no_memory_total",                                          \
       "Takes that found no memory for a new counter.")                                             \
     X(WR_METRIC_STORE_RESTARTS, "store_window_restarts_total",                                     \
-      "Counters begun anew because their window lay far ahead of the clock.")                      \
+      "Counters dropped because the clock was set back by over an hour.")                          \
     X(WR_METRIC_STORE_CONTENDED, "store_stripe_contended_total",                                   \
       "Stripe locks that were held by another thread.")                                            \
     X(WR_METRIC_STORE_SWEPT, "store_swept_total", "Expired counters removed by the sweep.")        \

@@ -104,17 +104,13 @@ bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_slot *slot)
     }
     place(table->slots, table->capacity, slot);
     table->n_used = n;
-    wr_slot_table_note_expiry(table, (int64_t) slot->expiry_us);
+    wr_slot_table_note_expiry(table, slot->expiry_us);
     return true;
 }
 
-/* A window that begins more than its length ahead would begin anew at its next take anyway; its
- * end is then over twice its length ahead. */
 static bool is_expired(const struct wr_slot *slot, int64_t now_us)
 {
-    const int64_t left_us = (int64_t) slot->expiry_us - now_us;
-
-    return left_us <= 0 || left_us > INT64_C(2) << slot->span_log2;
+    return slot->expiry_us <= now_us;
 }
 
 static uint32_t count_live(struct wr_slot_table *table, int64_t now_us)
@@ -126,7 +122,7 @@ static uint32_t count_live(struct wr_slot_table *table, int64_t now_us)
         const struct wr_slot *const slot = &table->slots[i];
 
         if (!is_free(slot) && !is_expired(slot, now_us)) {
-            wr_slot_table_note_expiry(table, (int64_t) slot->expiry_us);
+            wr_slot_table_note_expiry(table, slot->expiry_us);
             n++;
         }
     }

@@ -22,17 +22,13 @@
 /* Counters in a table that are aimed at when a stripe is as full as it may be. */
 #define WR_SLOT_TABLE_TARGET 256
 
-/* The latest expiry that a slot can hold: the year 11104. */
-#define WR_SLOT_EXPIRY_MAX ((UINT64_C(1) << 58) - 1)
-
 /*
  * One counter, half a cache line. The state of a fixed window is what was used; its start is the
  * expiry less the length, which is part of the counter's identity and so comes with every take.
  */
 struct wr_slot {
     struct wr_hash hash;
-    uint64_t expiry_us : 58; /* wall clock, at most WR_SLOT_EXPIRY_MAX; 0: the slot is free */
-    uint64_t span_log2 : 6;  /* the window is no longer than 2^span_log2 microseconds */
+    int64_t expiry_us; /* wall clock; 0: the slot is free */
     uint64_t used;
 };
 
@@ -57,8 +53,8 @@ WR_MUST_USE bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_
 void wr_slot_table_note_expiry(struct wr_slot_table *table, int64_t expiry_us);
 
 /*
- * Removes every counter that has expired by `now_us`, also those so far ahead that they come from
- * a time before the clock was set back, and gives memory back. Returns how many were removed.
+ * Removes every counter that has expired by `now_us`, and gives memory back. Returns how many were
+ * removed.
  */
 uint32_t wr_slot_table_sweep(struct wr_slot_table *table, int64_t now_us);
 

@@ -142,16 +142,6 @@ static bool make_room_locked(struct wr_stripe *stripe, int64_t now_us,
     return false;
 }
 
-static uint64_t span_of(int64_t length_us)
-{
-    uint64_t log2 = 0;
-
-    while (log2 < 60 && INT64_C(1) << log2 < length_us) {
-        log2++;
-    }
-    return log2;
-}
-
 static struct wr_verdict judge(const struct wr_take *take, struct wr_fixed_window *state,
                                int64_t now_us)
 {
@@ -164,7 +154,7 @@ static struct wr_verdict judge(const struct wr_take *take, struct wr_fixed_windo
 static void take_known(struct wr_slot *slot, struct wr_take *take, int64_t now_us)
 {
     const int64_t length_us = take->limit.length_us;
-    const int64_t before_us = (int64_t) slot->expiry_us - length_us;
+    const int64_t before_us = slot->expiry_us - length_us;
     struct wr_fixed_window state = {.start_us = before_us, .used = slot->used};
 
     take->verdict = judge(take, &state, now_us);
@@ -173,7 +163,7 @@ static void take_known(struct wr_slot *slot, struct wr_take *take, int64_t now_u
         if (state.used == 0) {
             return;
         }
-        slot->expiry_us = (uint64_t) (state.start_us + length_us) & WR_SLOT_EXPIRY_MAX;
+        slot->expiry_us = state.start_us + length_us;
     }
     slot->used = state.used;
 }
@@ -191,8 +181,7 @@ static void take_new_locked(struct wr_stripe *stripe, struct wr_slot_table *tabl
         const int64_t expiry_us = state.start_us + take->limit.length_us;
         const struct wr_slot slot = {
             .hash = *hash,
-            .expiry_us = (uint64_t) expiry_us & WR_SLOT_EXPIRY_MAX,
-            .span_log2 = span_of(take->limit.length_us) & 63,
+            .expiry_us = expiry_us,
             .used = state.used,
         };
 

@@ -6,8 +6,6 @@
 
 #include "tests/support/failing_malloc.h"
 
-#define SPAN 20 /* 2^20 µs */
-
 /* Spreads numbers over the homes (the 64-bit finaliser of MurmurHash3). */
 static struct wr_hash hash_of(uint64_t number)
 {
@@ -22,8 +20,7 @@ static struct wr_slot slot_of(uint64_t number, int64_t expiry_us)
 {
     return (struct wr_slot){
         .hash = hash_of(number),
-        .expiry_us = (uint64_t) expiry_us & WR_SLOT_EXPIRY_MAX,
-        .span_log2 = SPAN,
+        .expiry_us = expiry_us,
         .used = number + 1,
     };
 }
@@ -91,8 +88,8 @@ Test(slot_table, is_between_half_and_five_sixths_full_as_it_grows)
 Test(slot_table, tells_counters_apart_that_share_half_of_the_hash)
 {
     struct wr_slot_table table;
-    struct wr_slot a = {.hash = {7, 1}, .expiry_us = 9, .span_log2 = SPAN, .used = 1};
-    struct wr_slot b = {.hash = {7, 2}, .expiry_us = 9, .span_log2 = SPAN, .used = 2};
+    struct wr_slot a = {.hash = {7, 1}, .expiry_us = 9, .used = 1};
+    struct wr_slot b = {.hash = {7, 2}, .expiry_us = 9, .used = 2};
 
     wr_slot_table_init(&table);
     cr_assert(wr_slot_table_add(&table, &a) && wr_slot_table_add(&table, &b));
@@ -152,21 +149,6 @@ Test(slot_table, an_earlier_expiry_is_noted)
     cr_assert_eq(table.earliest_us, 1000);
     wr_slot_table_note_expiry(&table, 500);
     cr_assert_eq(table.earliest_us, 500);
-    wr_slot_table_fini(&table);
-}
-
-/* A window of at most 2^20 µs that ends over twice that ahead began over a window ahead. */
-Test(slot_table, what_ends_far_ahead_of_the_clock_has_expired_too)
-{
-    const int64_t now_us = 5000, far_us = now_us + (INT64_C(2) << SPAN);
-    struct wr_slot_table table;
-
-    wr_slot_table_init(&table);
-    add(&table, 1, far_us);
-    add(&table, 2, far_us + 1);
-    cr_assert_eq(wr_slot_table_sweep(&table, now_us), 1u);
-    cr_assert(has(&table, 1));
-    cr_assert(!has(&table, 2));
     wr_slot_table_fini(&table);
 }
 
