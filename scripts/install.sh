@@ -3,6 +3,8 @@
 # Sourced by ./dev: installs what a purpose needs and nothing when all of it is there. Expects
 # $root (top of the tree), $out (build directory) and file descriptor 3 for lines meant for people.
 
+: "${root:?}" "${out:?}"
+
 build_packages=(gcc libc6-dev cmake ninja-build pkg-config
     libgrpc-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libprotobuf-dev
     libyaml-dev libsodium-dev libjansson-dev zlib1g-dev nanopb libnanopb-dev)
