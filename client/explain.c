@@ -71,6 +71,8 @@ static const struct {
      " broke off: was the server stopped or restarted?"},
     {"Connection reset", WEIR_ERR_UNAVAILABLE, "the connection to ",
      " broke off: was the server stopped or restarted?"},
+    {"Broken pipe", WEIR_ERR_UNAVAILABLE, "the connection to ",
+     " broke off: was the server stopped or restarted?"},
     {"http1.x server", WEIR_ERR_PROTOCOL, "",
      " speaks HTTP/1: use the gRPC port, 8081 unless told otherwise"},
 };

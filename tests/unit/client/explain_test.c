@@ -25,6 +25,8 @@ static const struct {
      "the connection to h:1 broke off: was the server stopped or restarted?"},
     {14, "recvmsg:Connection reset by peer", false, WEIR_ERR_UNAVAILABLE,
      "the connection to h:1 broke off: was the server stopped or restarted?"},
+    {14, "sendmsg: Broken pipe", false, WEIR_ERR_UNAVAILABLE,
+     "the connection to h:1 broke off: was the server stopped or restarted?"},
     {14, "Trying to connect an http1.x server", false, WEIR_ERR_PROTOCOL,
      "h:1 speaks HTTP/1: use the gRPC port, 8081 unless told otherwise"},
     {14, "redis: Connection refused", true, WEIR_ERR_UNAVAILABLE,
