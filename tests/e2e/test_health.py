@@ -5,6 +5,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
+MAX_WATCHERS = 1000     # of server/app.c
 NAMES = ["", "ratelimit", "envoy.service.ratelimit.v3.RateLimitService"]
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -58,7 +59,7 @@ def test_watch_of_unknown_name_stays_open(launch):
 def test_many_watchers_come_and_go(launch):
     server = launch(RULES)
     stub = health(server)
-    for _ in range(50):
+    for _ in range(MAX_WATCHERS + 100):
         stream = stub.Watch(ask(""), timeout=30)
         assert next(stream).status == SERVING
         stream.cancel()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process: listening, options, settings, caps, errors, its end."""
 import os
+import re
 import socket
 import stat
+import time
 
 import pytest
 import rawh2
@@ -12,6 +14,8 @@ from weirserver import METHOD, same
 RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
 GOOD = weirserver.oraclelib.build_request({"domain": "d", "desc": [[["k", "a"]]]}).SerializeToString()
 PEEK = {"entries": [["k", "a"]], "hits": 0}
+# Exit codes of docs/operations.md.
+USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE = 64, 66, 69, 71, 73
 
 
 def weir(*words, env=None, cwd=None):
@@ -42,7 +46,7 @@ def test_two_servers_do_not_meet(launch):
 def test_taken_port_is_an_error(launch, rules):
     server = launch(RULES)
     result = weir("--rules", rules, "--grpc-listen", server.address)
-    assert result.returncode not in (0, 1, 2)
+    assert result.returncode == ADDRESS_TAKEN
     assert server.address in result.stderr
     assert "in use" in result.stderr.lower()
     same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
@@ -77,7 +81,7 @@ def test_dead_unix_path_is_replaced(launch, unix_path):
 def test_live_unix_path_is_an_error(launch, rules, unix_path):
     server = launch(RULES, listen="unix:" + unix_path)
     result = weir("--rules", rules, "--grpc-listen", "unix:" + unix_path)
-    assert result.returncode not in (0, 1, 2)
+    assert result.returncode == ADDRESS_TAKEN
     assert unix_path in result.stderr
     same("OK: OK 4 of 5/HOUR", server.caller("unix:" + unix_path).call("d", [["k", "a"]]))
 
@@ -102,7 +106,7 @@ def test_live_unix_path_is_an_error(launch, rules, unix_path):
 ])
 def test_bad_option_is_named(rules, words, named):
     result = weir("--rules", rules, *words)
-    assert result.returncode not in (0, 1, 2), result.stderr
+    assert result.returncode == USAGE, result.stderr
     assert named in result.stderr
 
 
@@ -117,7 +121,7 @@ def test_bad_option_is_named(rules, words, named):
 ])
 def test_bad_setting_is_named(rules, name, value):
     result = weir("--rules", rules, env={name: value})
-    assert result.returncode not in (0, 1, 2), result.stderr
+    assert result.returncode == USAGE, result.stderr
     assert name in result.stderr
     assert value in result.stderr
 
@@ -125,17 +129,48 @@ def test_bad_setting_is_named(rules, name, value):
 def test_missing_rules_are_an_error(tmp_path):
     missing = str(tmp_path / "nowhere")
     result = weir("--rules", missing, "--grpc-listen", "127.0.0.1:0")
-    assert result.returncode not in (0, 1, 2)
+    assert result.returncode == NO_INPUT
     assert missing in result.stderr
 
 
+def test_port_file_that_cannot_be_written_is_an_error(rules, tmp_path):
+    path = str(tmp_path / "nowhere" / "ports")
+    result = weir("--rules", rules, "--grpc-listen", "127.0.0.1:0", "--port-file", path)
+    assert result.returncode == CANNOT_CREATE, result.stderr
+    assert path in result.stderr
+
+
+def test_no_descriptors_are_an_error(rules):
+    four = ["--grpc-listen", "127.0.0.1:0"] * 4
+    result = weirserver.run("prlimit", "--nofile=6", weirserver.binary("weir"), "--rules", rules, *four)
+    assert result.returncode == NO_RESOURCES, result.stderr
+    assert "Too many open files" in result.stderr
+
+
+def test_exit_codes_are_those_of_the_documentation():
+    with open(os.path.join(weirserver.ROOT, "docs", "operations.md"), encoding="utf-8") as f:
+        documented = re.findall(r"^\| (\d+) \|", f.read(), re.M)
+    assert [int(code) for code in documented] == [0, USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE]
+
+
 @pytest.mark.parametrize("flag, part", [
-    ("--help", "--grpc-listen"), ("--list-options", "GRPC_PORT"), ("--list-metrics", "\n"), ("--version", "weir"),
+    ("--help", "--grpc-listen"), ("--list-options", "GRPC_PORT"), ("--version", "weir"),
 ])
 def test_tables_are_printed(flag, part):
     result = weir(flag)
     assert result.returncode == 0
     assert part in result.stdout
+
+
+def test_each_metric_has_a_name_and_a_help_text():
+    result = weir("--list-metrics")
+    assert result.returncode == 0
+    rows = [re.fullmatch(r"([a-z][a-z0-9_]*) +([A-Z].*\.)", line) for line in result.stdout.splitlines()]
+    assert all(rows), result.stdout
+    names = [row.group(1) for row in rows]
+    assert len(names) > 30
+    assert len(set(names)) == len(names)
+    assert {"calls_total", "calls_over_limit_total", "store_full_total", "failure_mode_deny_total"} <= set(names)
 
 
 def free_port():
@@ -334,7 +369,9 @@ def test_full_slots_do_not_stop_the_end(launch):
         for stream in range(1, 101, 2):
             raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, stream, rawh2.headers(METHOD)))
         raw.ping()
+        began = time.monotonic()
         server.stop()
+        assert time.monotonic() - began < 5
 
 
 def test_values_are_not_logged(launch):

@@ -35,8 +35,14 @@ def wait_until(condition, what, seconds=10.0):
     return value
 
 
+# What a sanitizer ends a program with: none of the programs' own exit codes.
+SANITIZER_EXIT = 99
+
+
 def clean_environment(settings):
     env = {k: v for k, v in os.environ.items() if not SETTING.match(k)}
+    for options in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+        env[options] = f"{env.get(options, '')}:exitcode={SANITIZER_EXIT}".lstrip(":")
     env.update({k: str(v) for k, v in settings.items()})
     return env
 
@@ -52,9 +58,16 @@ def write_rules(folder, rules):
 
 
 def run(*words, env=None, cwd=None, seconds=30):
-    """Runs a program to its end -> CompletedProcess with text output."""
-    return subprocess.run(words, env=clean_environment(env or {}), cwd=cwd, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=seconds, check=False)
+    """Runs a program to its end -> CompletedProcess with text output, in which no sanitizer complains."""
+    result = subprocess.run(words, env=clean_environment(env or {}), cwd=cwd, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=seconds, check=False)
+    expect_no_report(result.returncode, result.stdout + result.stderr)
+    return result
+
+
+def expect_no_report(status, text):
+    assert status != SANITIZER_EXIT, text
+    assert not SANITIZER_REPORT.search(text), text
 
 
 class Server:
@@ -130,7 +143,7 @@ class Server:
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"still there {STOP_SECONDS} s after SIGTERM:\n{self.log()}") from None
-        assert not SANITIZER_REPORT.search(self.log()), self.log()
+        expect_no_report(status, self.log())
         assert status == 0, f"exit status {status}:\n{self.log()}"
 
 
