@@ -209,6 +209,9 @@ void wr_grpc_server_stop(struct wr_grpc_server *server, int64_t grace_us)
     atomic_store_explicit(&server->is_stopping, true, memory_order_release);
     grpc_server_shutdown_and_notify(server->core, server->workers[0].queue,
                                     &server->workers[0].stopped);
+    for (size_t i = 0; i < server->n_opened; i++) {
+        wr_grpc_worker_drain(&server->workers[i]);
+    }
     if (server->is_started) {
         wait_for_calls(server, grace_us);
     }

@@ -256,12 +256,14 @@ void wr_grpc_slot_run(struct wr_grpc_slot *slot, enum wr_grpc_event event, bool 
     case WR_GRPC_ARRIVED:
         wr_grpc_lane_take(slot->lane);
         if (!is_ok) {
-            wr_grpc_lane_drain(slot->lane);
             wr_grpc_worker_give_up(slot->lane->worker);
             return;
         }
         wr_grpc_lane_fill(slot->lane);
         begin(slot);
+        if (slot->lane->worker->is_draining) {
+            wr_grpc_lane_drain(slot->lane);
+        }
         break;
     case WR_GRPC_MESSAGE:
         take_message(slot);

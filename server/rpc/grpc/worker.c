@@ -9,11 +9,22 @@
 #include "base/assert.h"
 #include "rpc/grpc/unserved.h"
 
+/* C core has no other way to wake a queue that takes part in a server. */
+static void hang_bell(struct wr_grpc_worker *worker)
+{
+    worker->nowhere = grpc_lame_client_channel_create("", GRPC_STATUS_UNAVAILABLE, "");
+    worker->bell = grpc_channel_create_call(worker->nowhere, NULL, GRPC_PROPAGATE_DEFAULTS,
+                                            worker->queue, grpc_slice_from_static_string("/"), NULL,
+                                            gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+    worker->n_live++;
+}
+
 enum wr_err wr_grpc_worker_open(struct wr_grpc_worker *worker,
                                 const struct wr_grpc_options *options, void *const *registered)
 {
     const struct wr_method_table *const table = &options->table;
 
+    hang_bell(worker);
     worker->max_message_bytes = options->max_message_bytes;
     worker->metrics = wr_metrics_block_new(options->metrics);
     worker->lanes = calloc(table->n_methods + 1, sizeof *worker->lanes);
@@ -63,6 +74,15 @@ static void pass_notice_on(struct wr_grpc_worker *worker)
     wr_grpc_worker_give_up(worker);
 }
 
+static void begin_draining(struct wr_grpc_worker *worker)
+{
+    worker->is_draining = true;
+    for (size_t i = 0; i < worker->n_lanes; i++) {
+        wr_grpc_lane_drain(&worker->lanes[i]);
+    }
+    wr_grpc_worker_give_up(worker);
+}
+
 static void run(void *context)
 {
     struct wr_grpc_worker *const worker = context;
@@ -77,8 +97,10 @@ static void run(void *context)
 
         const struct wr_grpc_tag *const tag = event.tag;
 
-        if (tag->slot == NULL) {
+        if (tag == &worker->stopped) {
             pass_notice_on(worker);
+        } else if (tag == &worker->draining) {
+            begin_draining(worker);
         } else {
             wr_grpc_slot_run(tag->slot, tag->event, event.success != 0);
         }
@@ -105,6 +127,12 @@ enum wr_err wr_grpc_worker_start(struct wr_grpc_worker *worker)
     return err;
 }
 
+void wr_grpc_worker_drain(struct wr_grpc_worker *worker)
+{
+    WR_ASSERT(grpc_call_start_batch(worker->bell, NULL, 0, &worker->draining, NULL) ==
+              GRPC_CALL_OK);
+}
+
 void wr_grpc_worker_join(struct wr_grpc_worker *worker)
 {
     if (worker->is_started) {
@@ -124,6 +152,8 @@ void wr_grpc_worker_close(struct wr_grpc_worker *worker)
         grpc_completion_queue_shutdown(worker->queue);
         run(worker);
     }
+    grpc_call_unref(worker->bell);
+    grpc_channel_destroy(worker->nowhere);
     grpc_completion_queue_destroy(worker->queue);
 }
 

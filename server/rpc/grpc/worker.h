@@ -30,14 +30,18 @@ struct wr_grpc_worker {
     size_t max_message_bytes;
     struct wr_grpc_lane *lanes; /* owned */
     size_t n_lanes;
-    size_t n_live; /* slots posted or in use, plus one for the notice below */
+    size_t n_live; /* slots posted or in use, plus one for each notice below */
     bool is_posted;
     bool is_started;
+    bool is_draining;
     struct wr_thread thread;
-    struct wr_grpc_tag stopped; /* of the notice that the server has stopped; slot NULL */
-    int stopped_fd;             /* borrowed; an eventfd that the notice is passed on to, or -1 */
-    _Atomic size_t n_in_use;    /* written by the worker; relaxed */
-    _Atomic size_t arena_bytes; /* likewise */
+    grpc_channel *nowhere;       /* owned; leads to nobody */
+    grpc_call *bell;             /* owned; on it, a batch is just an event of the queue */
+    struct wr_grpc_tag draining; /* of the notice that the server stops; slot NULL */
+    struct wr_grpc_tag stopped;  /* of the notice that the server has stopped; slot NULL */
+    int stopped_fd;              /* borrowed; an eventfd that the notice is passed on to, or -1 */
+    _Atomic size_t n_in_use;     /* written by the worker; relaxed */
+    _Atomic size_t arena_bytes;  /* likewise */
 };
 
 /* Lanes for all rows of `options->table`, whose C core names are `registered`, and one for the
@@ -52,6 +56,10 @@ void wr_grpc_worker_post(struct wr_grpc_worker *worker);
 /* Starts the thread; after post. */
 WR_MUST_USE enum wr_err wr_grpc_worker_start(struct wr_grpc_worker *worker);
 
+/* Has the worker's thread end the streams that wait for their callers alone, now and from now on;
+ * once, after post and before join. */
+void wr_grpc_worker_drain(struct wr_grpc_worker *worker);
+
 /* Waits until the queue is empty for good; of a thread that did not start, empties it itself. */
 void wr_grpc_worker_join(struct wr_grpc_worker *worker);
 
@@ -61,7 +69,7 @@ void wr_grpc_worker_close(struct wr_grpc_worker *worker);
 /* One slot more is posted or in use. */
 void wr_grpc_worker_hold(struct wr_grpc_worker *worker);
 
-/* One slot less is, or the notice has come. */
+/* One slot less is, or a notice has come. */
 void wr_grpc_worker_give_up(struct wr_grpc_worker *worker);
 
 void wr_grpc_worker_count_use(struct wr_grpc_worker *worker, bool is_taken);

@@ -165,6 +165,27 @@ Test(server, ends_idle_streams_when_it_stops)
     bed_close(&bed);
 }
 
+Test(server, ends_idle_streams_that_hold_every_slot, .timeout = 30)
+{
+    struct wr_thread stopper;
+    struct wr_grpc_client_call *streams[8];
+
+    bed.options.n_workers = 2;
+    bed.options.rare_slots = 2;
+    bed_open(&bed);
+    for (size_t i = 0; i < 8; i++) {
+        streams[i] = wr_grpc_client_call_new(&bed.client, ECHO_STREAM, WR_GRPC_CLIENT_FOREVER);
+    }
+    cr_assert(bed_has_in_use(&bed, 4), "as many as there are slots; the others wait");
+    cr_assert_eq(wr_thread_start(&stopper, "stopper", stop_with_grace, NULL), WR_OK);
+    for (size_t i = 0; i < 8; i++) {
+        cr_assert_neq(wr_grpc_client_call_end(streams[i]), GRPC_STATUS_OK);
+        wr_grpc_client_call_free(streams[i]);
+    }
+    wr_thread_join(&stopper);
+    bed_close(&bed);
+}
+
 static void stop_at_once(void *context)
 {
     (void) context;
