@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "google/protobuf/descriptor.pb-c.h"
+#include "tests/support/failing_malloc.h"
 #include "tests/unit/wire/bytes.h"
-#include "tests/unit/wire/failing_malloc.h"
 #include "wire/reflection.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))

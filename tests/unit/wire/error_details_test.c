@@ -6,7 +6,7 @@
 
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/unit/wire/failing_sweep.h"
 
 /* The status of `failure`; free with google__rpc__status__free_unpacked. */
 static Google__Rpc__Status *encode_and_read(const struct wr_failure *failure)
@@ -118,5 +118,5 @@ Test(error_details, say_so_when_memory_is_out_at_any_allocation)
                                        .field = WR_STR("field"),
                                        .retry_us = 1};
 
-    cr_assert_gt(failing_malloc_sweep(encode, &failure), 5);
+    cr_assert_gt(failing_sweep(encode, &failure), 5);
 }

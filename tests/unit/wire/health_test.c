@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/wire/bytes.h"
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/unit/wire/failing_sweep.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
@@ -131,7 +131,7 @@ Test(health, says_so_when_memory_is_out_at_any_allocation)
     const enum wr_serving serving = WR_SERVING_YES;
     const struct wr_str request = WR_STR("\x0a\x02\x61\x62");
 
-    cr_assert_gt(failing_malloc_sweep(encode_list, two), 3);
-    cr_assert_gt(failing_malloc_sweep(encode_state, &serving), 0);
-    cr_assert_gt(failing_malloc_sweep(decode, &request), 1);
+    cr_assert_gt(failing_sweep(encode_list, two), 3);
+    cr_assert_gt(failing_sweep(encode_state, &serving), 0);
+    cr_assert_gt(failing_sweep(decode, &request), 1);
 }

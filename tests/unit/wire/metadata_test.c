@@ -6,7 +6,7 @@
 
 #include "google/protobuf/struct.pb-c.h"
 #include "tests/unit/wire/bytes.h"
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/unit/wire/failing_sweep.h"
 #include "wire/message.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -107,5 +107,5 @@ Test(metadata, says_so_when_memory_is_out_at_any_allocation)
     };
     const struct wr_value map = {.kind = WR_VALUE_MAP, .as.map = {members, COUNT(members)}};
 
-    cr_assert_gt(failing_malloc_sweep(make, &map), 10);
+    cr_assert_gt(failing_sweep(make, &map), 10);
 }

@@ -9,7 +9,7 @@
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "service/failure.h"
 #include "tests/unit/wire/bytes.h"
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/unit/wire/failing_sweep.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define ASKS(what) GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_##what
@@ -280,6 +280,6 @@ Test(reflection, says_so_when_memory_is_out_at_any_allocation)
     };
 
     for (size_t i = 0; i < COUNT(messages); i++) {
-        cr_assert_gt(failing_malloc_sweep(try_to_answer, &messages[i]), 3, "row %zu", i);
+        cr_assert_gt(failing_sweep(try_to_answer, &messages[i]), 3, "row %zu", i);
     }
 }

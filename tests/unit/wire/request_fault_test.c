@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/support/failing_malloc.h"
 
 static const unsigned char message[16];
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/failing_malloc.h"
 #include "tests/unit/wire/bytes.h"
-#include "tests/unit/wire/failing_malloc.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 

@@ -6,7 +6,7 @@
 
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"
 #include "tests/unit/wire/bytes.h"
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/unit/wire/failing_sweep.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define S(seconds) ((int64_t) (seconds) *1000000)
@@ -184,7 +184,7 @@ Test(response, says_so_when_memory_is_out_at_any_allocation)
                                          .dynamic_metadata = &map};
 
     status.name = wr_str_of("a name");
-    cr_assert_gt(failing_malloc_sweep(encode, &response), 10);
+    cr_assert_gt(failing_sweep(encode, &response), 10);
 }
 
 Test(response, is_read_back_by_protobuf_c)

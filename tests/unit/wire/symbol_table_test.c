@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "tests/unit/wire/failing_malloc.h"
+#include "tests/unit/wire/failing_sweep.h"
 
 static const struct wr_str no_scope = {NULL, 0};
 
@@ -85,5 +85,5 @@ static bool fill_new(struct wr_arena *arena, const void *context)
 
 Test(symbol_table, says_so_when_memory_is_out_at_any_allocation)
 {
-    cr_assert_gt(failing_malloc_sweep(fill_new, NULL), 1000);
+    cr_assert_gt(failing_sweep(fill_new, NULL), 1000);
 }
