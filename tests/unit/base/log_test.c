@@ -2,46 +2,17 @@
 #include "base/log.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Stderr goes into a pipe between begin_capture and end_capture. */
-struct capture {
-    int saved, reader;
-    char text[8192];
-};
-
-static void begin_capture(struct capture *capture)
-{
-    int ends[2];
-
-    cr_assert_eq(pipe(ends), 0);
-    cr_assert_neq(fcntl(ends[0], F_SETFL, O_NONBLOCK), -1);
-    capture->saved = dup(STDERR_FILENO);
-    capture->reader = ends[0];
-    cr_assert_neq(dup2(ends[1], STDERR_FILENO), -1);
-    cr_assert_eq(close(ends[1]), 0);
-}
-
-static void end_capture(struct capture *capture)
-{
-    cr_assert_neq(dup2(capture->saved, STDERR_FILENO), -1);
-
-    const ssize_t n = read(capture->reader, capture->text, sizeof capture->text - 1);
-
-    capture->text[n > 0 ? n : 0] = '\0';
-    cr_assert_eq(close(capture->reader), 0);
-    cr_assert_eq(close(capture->saved), 0);
-}
+#include "tests/support/capture.h"
 
 Test(log, a_line_has_time_level_and_text)
 {
     struct capture capture;
 
-    begin_capture(&capture);
+    capture_start(&capture);
     wr_log(WR_LOG_WARN, "port %d is taken", 8081);
-    end_capture(&capture);
+    capture_stop(&capture);
 
     /* 2026-01-02T03:04:05.678Z warning: … */
     cr_assert_eq(strspn(capture.text, "0123456789-:.TZ"), strlen("2026-01-02T03:04:05.678Z"));
@@ -61,9 +32,9 @@ Test(log, only_lines_of_the_level_and_above_are_written)
             struct capture capture;
 
             cr_assert_eq(wr_log_is_on(levels[level]), level <= set);
-            begin_capture(&capture);
+            capture_start(&capture);
             wr_log(levels[level], "text");
-            end_capture(&capture);
+            capture_stop(&capture);
             cr_assert_eq(capture.text[0] != '\0', level <= set, "level %zu of %zu", level, set);
         }
     }
@@ -73,9 +44,9 @@ Test(log, one_event_stays_one_line)
 {
     struct capture capture;
 
-    begin_capture(&capture);
+    capture_start(&capture);
     wr_log(WR_LOG_ERROR, "a\nb\x1b[31m\tc\x7f");
-    end_capture(&capture);
+    capture_stop(&capture);
     cr_assert_str_eq(strchr(capture.text, ' '), " error: a?b?[31m?c?\n");
 }
 
@@ -86,9 +57,9 @@ Test(log, a_long_line_is_cut_and_still_ends)
 
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    begin_capture(&capture);
+    capture_start(&capture);
     wr_log(WR_LOG_ERROR, "%s", text);
-    end_capture(&capture);
+    capture_stop(&capture);
     cr_assert_eq(strlen(capture.text), 2048u);
     cr_assert_eq(capture.text[2047], '\n');
 }

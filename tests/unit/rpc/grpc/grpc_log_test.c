@@ -2,32 +2,20 @@
 #include "rpc/grpc/grpc_log.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
 #include <grpc/support/log.h>
 #include <string.h>
-#include <unistd.h>
 
-static char text[4096];
+#include "tests/support/capture.h"
+
+static struct capture capture;
 
 /* What is written to stderr while `write_lines` runs. */
 static const char *captured(void (*write_lines)(void))
 {
-    const int before = dup(STDERR_FILENO);
-    int pipes[2];
-
-    cr_assert_eq(pipe(pipes), 0);
-    cr_assert_geq(dup2(pipes[1], STDERR_FILENO), 0);
+    capture_start(&capture);
     write_lines();
-    cr_assert_geq(dup2(before, STDERR_FILENO), 0);
-    (void) close(pipes[1]);
-    (void) close(before);
-
-    const ssize_t n = read(pipes[0], text, sizeof text - 1);
-
-    (void) close(pipes[0]);
-    cr_assert_geq(n, 0);
-    text[n] = '\0';
-    return text;
+    capture_stop(&capture);
+    return capture.text;
 }
 
 static void one_error(void)

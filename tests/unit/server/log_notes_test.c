@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "log_notes.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tests/support/capture.h"
+
+#define S(literal) ((struct wr_str) WR_STR(literal))
+
+static struct capture capture;
+
+static void log_captured(const struct wr_diag *diag)
+{
+    capture_start(&capture);
+    wr_log_notes(diag);
+    capture_stop(&capture);
+}
+
+/* The next line of what was captured, without the time it begins with. */
+static const char *next_line(void)
+{
+    static char *rest;
+    static bool has_begun;
+    char *const line = strtok_r(has_begun ? NULL : capture.text, "\n", &rest);
+
+    has_begun = true;
+    return line == NULL ? NULL : strchr(line, ' ');
+}
+
+Test(log_notes, of_each_severity_are_lines_of_its_level_in_order)
+{
+    const struct wr_place place = {.file = WR_STR("a.yaml"), .line = 3, .column = 5};
+    const struct wr_place nowhere = {.file = WR_STR("b.yaml")};
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 10);
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, place, S("d.k"), "write `unit`", "no key `%s`", "units");
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, nowhere, S(""), "", "is odd\n");
+    log_captured(&diag);
+    cr_assert_str_eq(next_line(),
+                     " error: a.yaml:3:5: error: no key `units` (in d.k); write `unit`");
+    cr_assert_str_eq(next_line(), " warning: b.yaml: warning: is odd?");
+    cr_assert_null(next_line());
+    wr_diag_fini(&diag);
+}
+
+Test(log_notes, of_warnings_are_silent_when_only_errors_are_logged)
+{
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 10);
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, (struct wr_place){0}, S(""), "", "is odd");
+    wr_log_set_level(WR_LOG_ERROR);
+    log_captured(&diag);
+    cr_assert_str_empty(capture.text);
+    wr_diag_fini(&diag);
+}
+
+Test(log_notes, of_an_empty_list_are_none)
+{
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 10);
+    log_captured(&diag);
+    cr_assert_str_empty(capture.text);
+    wr_diag_fini(&diag);
+}
