@@ -98,9 +98,11 @@ static void use_rules(struct wr_app *app, struct wr_load_result *result)
         wr_rules_release(result->rules);
         return;
     }
-    wr_log(WR_LOG_INFO, "rules in force: %zu domains, %zu limits, from %zu files, %zu refused",
+    wr_log(is_good ? WR_LOG_INFO : WR_LOG_WARN,
+           "rules in force: domains: %zu, limits: %zu, from %zu of %zu files%s",
            wr_rules_domain_count(result->rules), wr_rules_limit_count(result->rules),
-           result->n_files, result->n_refused);
+           result->n_files - result->n_refused, result->n_files,
+           is_good ? "" : "; what the refused files hold is not limited");
     wr_current_rules_publish(&app->rules, &result->rules);
     wr_health_set(app->health, true);
 }
@@ -233,6 +235,7 @@ static int start_server(struct wr_app *app)
         .slots_per_worker = (size_t) app->options->slots,
         .max_message_bytes = (size_t) app->options->max_message_bytes,
         .max_concurrent_streams = (size_t) app->options->max_streams,
+        .max_buffer_bytes = (size_t) app->options->max_buffer_bytes,
     };
 
     if (wr_grpc_server_new(&server, &app->server) != WR_OK ||

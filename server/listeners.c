@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -51,7 +52,9 @@ static size_t addresses_of(const struct wr_options *options, char *joined, size_
 /* An old file tells where nobody serves any more: it goes once the sockets are ours. */
 static void forget_port_file(const struct wr_options *options)
 {
-    if (*options->port_file != '\0') {
+    struct stat old;
+
+    if (stat(options->port_file, &old) == 0 && S_ISREG(old.st_mode)) {
         (void) unlink(options->port_file);
     }
 }
@@ -64,7 +67,8 @@ int wr_listeners_open(const struct wr_options *options, struct wr_listen **out_l
     const struct wr_listen_options listen = {
         .addresses = addresses,
         .n_addresses = addresses_of(options, joined, sizeof joined, addresses),
-        .option = options->grpc_listen.n == 0 ? "GRPC_HOST, GRPC_PORT" : "--grpc-listen",
+        .option =
+            options->grpc_listen.n == 0 ? "--grpc-listen (GRPC_HOST, GRPC_PORT)" : "--grpc-listen",
         .unix_mode = (unsigned) options->unix_socket_mode,
     };
 

@@ -41,7 +41,7 @@ struct wr_options {
     const char *port_file;
     uint64_t workers; /* 0: as many as there are cores */
     uint64_t slots, max_connections, max_streams;
-    uint64_t max_message_bytes, max_descriptors, max_entries;
+    uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
     enum wr_store_kind store;
     uint64_t max_counters;
     enum wr_failure_mode failure_mode;

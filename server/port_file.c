@@ -3,15 +3,22 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum wr_err wr_port_file_write(const char *path, const struct wr_port_line *lines, size_t n)
 {
     char temporary[4096];
+    struct stat old;
     const int len = snprintf(temporary, sizeof temporary, "%s.%ld", path, (long) getpid());
 
     if (len < 0 || (size_t) len >= sizeof temporary) {
         errno = ENAMETOOLONG;
+        return WR_ERR_IO;
+    }
+    /* A device or a pipe is not to be replaced by a file. */
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
+        errno = EEXIST;
         return WR_ERR_IO;
     }
 

@@ -47,8 +47,12 @@ int wr_program(int argc, char **argv, wr_backend_new_fn new_backend)
         return EX_USAGE;
     }
 
-    const int code = run(&line, new_backend);
+    int code = run(&line, new_backend);
 
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "weir: what was to be printed could not be written\n");
+        code = EX_IOERR;
+    }
     wr_command_line_fini(&line);
     return code;
 }

@@ -111,22 +111,34 @@ static void put_place(struct line *line, const struct wr_place *place)
     put_text(line, ": ");
 }
 
+static void put_note(struct line *line, const struct wr_note *note, const char *severity)
+{
+    put_place(line, &note->place);
+    put_text(line, severity);
+    put(line, note->text);
+    if (note->path.len > 0) {
+        put_text(line, " (in ");
+        put(line, note->path);
+        put_text(line, ")");
+    }
+    if (note->hint.len > 0) {
+        put_text(line, "; ");
+        put(line, note->hint);
+    }
+}
+
 void wr_note_format(const struct wr_note *note, char *text, size_t size)
 {
     struct line line = {.text = text, .size = size};
 
-    put_place(&line, &note->place);
-    put_text(&line, note->severity == WR_SEVERITY_ERROR ? "error: " : "warning: ");
-    put(&line, note->text);
-    if (note->path.len > 0) {
-        put_text(&line, " (in ");
-        put(&line, note->path);
-        put_text(&line, ")");
-    }
-    if (note->hint.len > 0) {
-        put_text(&line, "; ");
-        put(&line, note->hint);
-    }
+    put_note(&line, note, note->severity == WR_SEVERITY_ERROR ? "error: " : "warning: ");
+}
+
+void wr_note_format_plain(const struct wr_note *note, char *text, size_t size)
+{
+    struct line line = {.text = text, .size = size};
+
+    put_note(&line, note, "");
 }
 
 static int compare_notes(const void *a, const void *b)

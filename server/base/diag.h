@@ -58,6 +58,9 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
  * characters become '?'. Cut to `size`, always terminated. */
 void wr_note_format(const struct wr_note *note, char *line, size_t size);
 
+/* The same without the severity, for a log line that has its own. */
+void wr_note_format_plain(const struct wr_note *note, char *line, size_t size);
+
 /* All notes, a line each, in order of file, line and column. */
 void wr_diag_print(struct wr_diag *diag, FILE *out);
 

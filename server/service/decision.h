@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "metrics/metrics.h"
 #include "rules/rules.h"
 #include "service/failure.h"
@@ -37,7 +38,8 @@ struct wr_decision_frame {
     struct wr_arena *arena;
     struct wr_metrics_block *metrics; /* of the owner thread */
     struct wr_now now;
-    int64_t deadline_mono_us; /* INT64_MAX when there is none */
+    int64_t deadline_mono_us;        /* INT64_MAX when there is none */
+    struct wr_log_limit *store_line; /* of the log line about a store without an answer */
 };
 
 /*

@@ -7,6 +7,8 @@
 #include "service/headers.h"
 #include "service/subject.h"
 
+#include <inttypes.h>
+
 #define UNLIMITED_REMAINING UINT32_MAX
 #define US_PER_SECOND INT64_C(1000000)
 
@@ -182,12 +184,52 @@ static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_respons
                                      &response->dynamic_metadata);
 }
 
-static enum wr_err fail_unanswered(struct wr_failure *out_failure)
+/* Why the store gave no answer, for the caller and for the log. */
+static struct wr_str reason_of(enum wr_take_answer answer)
+{
+    static const struct wr_str reasons[] = {
+        [WR_TAKE_DECIDED] = WR_STR("the counter store answered"),
+        [WR_TAKE_FULL] = WR_STR("the counter store is full: a new counter found --max-counters "
+                                "live ones"),
+        [WR_TAKE_NO_MEMORY] = WR_STR("the counter store found no memory for a new counter"),
+        [WR_TAKE_TIMEOUT] = WR_STR("the counter store did not answer in time"),
+    };
+
+    return reasons[answer];
+}
+
+/* The first take without an answer; NULL when all have one. */
+static const struct wr_take *first_unanswered(const struct wr_decision *decision)
+{
+    for (size_t i = 0; i < decision->batch.n_takes; i++) {
+        if (decision->batch.takes[i].answer != WR_TAKE_DECIDED) {
+            return &decision->batch.takes[i];
+        }
+    }
+    return NULL;
+}
+
+/* Once a second at most: a full store would fill the log as well. */
+static void log_unanswered(const struct wr_decision *decision, const struct wr_take *take)
+{
+    static const char *const modes[] = {
+        [WR_FAILURE_ERROR] = "error", [WR_FAILURE_ALLOW] = "allow", [WR_FAILURE_DENY] = "deny"};
+    const struct wr_str reason = reason_of(take->answer);
+    uint64_t skipped = 0;
+
+    if (wr_log_limit_pass(decision->frame.store_line, decision->frame.now.mono_us, &skipped)) {
+        wr_log(WR_LOG_WARN,
+               "%.*s; failure mode %s decides (%" PRIu64 " more such calls since the last line)",
+               (int) reason.len, reason.ptr, modes[decision->frame.settings->failure_mode],
+               skipped);
+    }
+}
+
+static enum wr_err fail_unanswered(const struct wr_take *take, struct wr_failure *out_failure)
 {
     *out_failure = (struct wr_failure){
         .status = WR_STATUS_UNAVAILABLE,
-        .message = WR_STR("the counter store gave no answer for a descriptor of this call; it was "
-                          "neither admitted nor refused"),
+        .message = reason_of(take->answer),
         .retry_us = WR_RETRY_US,
     };
     return WR_ERR_IO;
@@ -215,8 +257,13 @@ enum wr_err wr_decision_finish(struct wr_decision *decision, struct wr_response 
         .n_statuses = n,
     };
 
+    const struct wr_take *const unanswered = first_unanswered(decision);
+
+    if (unanswered != NULL) {
+        log_unanswered(decision, unanswered);
+    }
     if (tally.n_unknown > 0 && !is_over(&tally)) {
-        return fail_unanswered(out_failure);
+        return fail_unanswered(unanswered, out_failure);
     }
     if (settings->has_response_headers && tally.shown != NULL &&
         !wr_headers_write(settings, tally.shown, decision->frame.arena, &response)) {

@@ -101,6 +101,7 @@ enum wr_err wr_question_put(struct wr_service *service, const struct wr_question
         .metrics = frame->metrics,
         .now = frame->now,
         .deadline_mono_us = frame->deadline_mono_us,
+        .store_line = &service->store_line,
     };
     struct wr_question *const question = wr_arena_calloc(frame->arena, 1, sizeof *question);
 

@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "metrics/metrics.h"
 #include "service/failure.h"
 #include "service/request.h"
@@ -44,6 +45,7 @@ struct wr_service_options {
 struct wr_service {
     struct wr_service_options options;
     struct wr_service_worker *workers; /* owned; one a worker, each used by its thread alone */
+    struct wr_log_limit store_line;    /* of the log line about a store without an answer */
 };
 
 /* WR_ERR_NO_MEMORY. */

@@ -28,9 +28,27 @@ static grpc_arg integer(const char *key, int value)
     return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = name.key, .value.integer = value};
 }
 
+/* What connections may hold in memory together; see rpc/grpc/server.h. */
+static grpc_arg quota_arg(grpc_resource_quota *quota)
+{
+    union {
+        const char *text;
+        char *key;
+    } name = {.text = GRPC_ARG_RESOURCE_QUOTA};
+
+    return (grpc_arg){.type = GRPC_ARG_POINTER,
+                      .key = name.key,
+                      .value.pointer = {.p = quota, .vtable = grpc_resource_quota_arg_vtable()}};
+}
+
 grpc_server *wr_grpc_core_new(const struct wr_grpc_options *options)
 {
+    grpc_resource_quota *const quota = grpc_resource_quota_create("weir");
+
+    grpc_resource_quota_resize(quota, options->max_buffer_bytes);
+
     grpc_arg args[] = {
+        quota_arg(quota),
         integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, bounded(options->max_message_bytes)),
         integer(GRPC_ARG_MAX_CONCURRENT_STREAMS, bounded(options->max_concurrent_streams)),
         integer(GRPC_ARG_MAX_METADATA_SIZE, MAX_METADATA_BYTES),
@@ -50,5 +68,8 @@ grpc_server *wr_grpc_core_new(const struct wr_grpc_options *options)
     };
     const grpc_channel_args all = {.num_args = sizeof args / sizeof args[0], .args = args};
 
-    return grpc_server_create(&all, NULL);
+    grpc_server *const core = grpc_server_create(&all, NULL);
+
+    grpc_resource_quota_unref(quota);
+    return core;
 }

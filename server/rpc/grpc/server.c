@@ -48,6 +48,7 @@ static struct wr_grpc_options with_defaults(const struct wr_grpc_options *option
     filled.rare_slots = or_default(filled.rare_slots, 1024);
     filled.arena_size = or_default(filled.arena_size, 4096);
     filled.max_message_bytes = or_default(filled.max_message_bytes, (size_t) 4 << 20);
+    filled.max_buffer_bytes = or_default(filled.max_buffer_bytes, (size_t) 256 << 20);
     if (filled.max_concurrent_streams < 1024) {
         filled.max_concurrent_streams = 1024;
     }

@@ -29,6 +29,7 @@ struct wr_grpc_options {
     size_t arena_size;             /* 4096: first chunk of a call's arena, bytes */
     size_t max_message_bytes;      /* 4 MiB: of a request, unpacked */
     size_t max_concurrent_streams; /* 1024, and no fewer: of a connection */
+    size_t max_buffer_bytes;       /* 256 MiB: what all connections may hold in memory together */
 };
 
 /* One worker at a glance. */

@@ -27,6 +27,12 @@ Test(port_file, holds_a_line_a_listener_and_leaves_nothing_else)
     cr_assert_eq(rmdir(dir), 0, "a file was left beside it");
 }
 
+Test(port_file, replaces_no_device)
+{
+    cr_assert_eq(wr_port_file_write("/dev/null", NULL, 0), WR_ERR_IO);
+    cr_assert_eq(errno, EEXIST);
+}
+
 Test(port_file, says_why_it_cannot_be_written)
 {
     cr_assert_eq(wr_port_file_write("/nowhere/at/all", NULL, 0), WR_ERR_IO);

@@ -27,6 +27,7 @@ struct desk {
     struct wr_arena arena;
     struct wr_metrics *metrics;
     struct wr_settings settings;
+    struct wr_log_limit line;
     struct wr_decision_frame frame;
     struct wr_decision *decision;
     struct wr_failure failure;
@@ -41,6 +42,7 @@ static void desk_init(struct desk *desk)
         .rules = wr_rules_of_text(yaml),
         .arena = &desk->arena,
         .metrics = wr_metrics_block_new(desk->metrics),
+        .store_line = &desk->line,
         .now = {.wall_us = 1000, .mono_us = 5},
         .deadline_mono_us = 77,
     };

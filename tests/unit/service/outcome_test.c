@@ -36,6 +36,7 @@ struct desk {
     struct wr_metrics *metrics;
     struct wr_settings settings;
     struct wr_rules *rules;
+    struct wr_log_limit line;
     struct wr_response response;
     struct wr_failure failure;
 };
@@ -90,6 +91,7 @@ static enum wr_err play(struct desk *desk, const struct call *call)
         .rules = desk->rules,
         .arena = &desk->arena,
         .metrics = wr_metrics_block_new(desk->metrics),
+        .store_line = &desk->line,
     };
 
     cr_assert_eq(wr_decision_begin(&frame, request, &decision, &desk->failure), WR_OK);
@@ -281,5 +283,16 @@ Test(outcome, metadata_of_what_passed_only)
     cr_assert_not_null(wr_value_get(desk.response.dynamic_metadata, wr_str_of("metadata")));
     cr_assert_eq(play(&desk, &(struct call){.keys = "r", .fates = {OVER}}), WR_OK);
     cr_assert_null(wr_value_get(desk.response.dynamic_metadata, wr_str_of("metadata")));
+    desk_fini(&desk);
+}
+
+Test(outcome, a_store_without_an_answer_is_said_to_be_why)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    cr_assert_eq(play(&desk, &(struct call){.keys = "r", .fates = {LOST}}), WR_ERR_IO);
+    cr_assert(
+        wr_str_equal(desk.failure.message, wr_str_of("the counter store did not answer in time")));
     desk_fini(&desk);
 }
