@@ -142,7 +142,7 @@ part_docs() {
 
 # The replayer closes with `N passed, N failed, N left out`.
 part_vectors() {
-    build_preset asan --target weir
+    build_preset asan --target weir weir_slow_store
     local status=0 passed failed
     "$out/venv/bin/python" "$root/tests/vectors/run.py" --bin "$out/asan/bin" "$@" | tee "$logs/replay.log" || status=$?
     read -r passed failed < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$logs/replay.log")
@@ -162,7 +162,7 @@ run_tests() {
     run_part unit
     if [ "${1:-all}" = quick ]; then
         run_part e2e --store local
-        run_part vectors --quick
+        run_part vectors --quick --store local
     else
         run_part stress
         run_part fuzz

@@ -10,6 +10,7 @@ import weirserver
 # The same server over the embedded store, which answers inline, and over one for tests, which
 # answers late, from another thread and in another order.
 STORES = {"local": "weir", "slow": "weir_slow_store"}
+SLOW_TIMEOUT_US = 5 * 10**6     # a busy machine is no store without an answer
 
 
 def pytest_addoption(parser):
@@ -47,7 +48,9 @@ def launch(tmp_path):
 @pytest.fixture
 def launch_stores(launch, store):
     """As launch, once with each store."""
-    return lambda rules, *flags, **more: launch(rules, *flags, program=STORES[store], **more)
+    def start(rules, *flags, env=None, **more):
+        return launch(rules, *flags, program=STORES[store], env={"SLOW_TIMEOUT_US": SLOW_TIMEOUT_US, **(env or {})}, **more)
+    return start
 
 
 @pytest.fixture(scope="session")

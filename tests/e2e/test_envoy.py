@@ -70,8 +70,8 @@ class Envoy:
 
 
 @pytest.fixture
-def server(launch):
-    return launch(RULES)
+def server(launch_stores):
+    return launch_stores(RULES)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests
 
 
 @pytest.fixture
-def curl(launch, grpcurl):
-    server = launch(RULES)
+def curl(launch_stores, grpcurl):
+    server = launch_stores(RULES)
 
     def call(*words, data=None):
         flags = ["-plaintext"] + (["-d", json.dumps(data)] if data is not None else [])

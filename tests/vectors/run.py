@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Replays the recorded scenarios, and those written by hand, against the built server.
+"""Replays the recorded scenarios, and those written by hand, against the built server: all of them
+with the embedded store, every second one with a store that answers late and from another thread.
 
 What Weir cannot pass yet, or answers differently on purpose, is left out and counted by reason;
 tests/e2e/test_quirks.py and test_badconfig.py hold what Weir does in those. Closes with one line
@@ -8,6 +9,7 @@ tests/e2e/test_quirks.py and test_badconfig.py hold what Weir does in those. Clo
 """
 import argparse
 import collections
+import glob
 import os
 import re
 import subprocess
@@ -19,6 +21,15 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 CORPORA = [os.path.join(HERE, "scenarios"), os.path.join(ROOT, "tests", "cases", "scenarios")]
 FIRST_PORT, PORTS_EACH = 20100, 1000     # below the range the kernel takes client ports from
 REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer")
+# What a program ends with when a sanitizer complains: not what `weir check` says of a bad file.
+SANITIZER_EXIT = 99
+
+# Each store: the program that serves with it, and which share of the scenarios is replayed.
+PROGRAMS = {"local": "weir", "slow": "weir_slow_store"}
+STEPS = {"local": 1, "slow": 2}
+QUICK_STEP = 4
+# A busy machine is no store without an answer.
+os.environ.setdefault("SLOW_TIMEOUT_US", "5000000")
 
 # Which scenarios are not for this server, and why. The first reason that fits is counted.
 FILE_STEPS = {"put", "remove", "configmap", "link", "swap"}
@@ -56,7 +67,7 @@ class Replay:
 
     def __init__(self, corpus, ids, binary, first_port, folder):
         self.ids = ids
-        stem = os.path.join(folder, str(first_port))
+        self.stem = stem = os.path.join(folder, str(first_port))
         self.output, self.server_log = stem + ".out", stem + ".server"
         with open(stem + ".ids", "w", encoding="utf-8") as f:
             f.write("\n".join(ids) + "\n")
@@ -65,7 +76,13 @@ class Replay:
                    "--accept", "UNKNOWN=INVALID_ARGUMENT", "--accept", "INTERNAL=INVALID_ARGUMENT",
                    "--port-base", str(first_port), "--log", self.server_log]
         with open(self.output, "w", encoding="utf-8") as f:
-            self.process = subprocess.Popen(command, stdout=f, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, stdout=f, stderr=subprocess.STDOUT, env=self.environment())
+
+    def environment(self):
+        """Sanitizers report to files, so that no report is lost in what a replayer throws away."""
+        options = f"exitcode={SANITIZER_EXIT}:log_path={self.stem}.report"
+        return {**os.environ, **{name: f"{os.environ.get(name, '')}:{options}".lstrip(":")
+                                 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}}
 
     def finish(self):
         """-> (passed, failed). A scenario without a verdict, and a sanitizer's report, are failures."""
@@ -77,23 +94,43 @@ class Replay:
         failed = len(self.ids) - passed
         reports = self.sanitizer_reports()
         if reports:
-            print("FAIL the server's log holds sanitizer reports:\n" + "\n".join(reports[:20]))
+            print("FAIL sanitizer reports:\n" + "\n".join(reports[:20]))
             failed += 1
         return passed, failed
 
     def sanitizer_reports(self):
-        if not os.path.exists(self.server_log):
-            return []
-        with open(self.server_log, encoding="utf-8", errors="replace") as f:
-            return [line.rstrip() for line in f if REPORT.search(line)]
+        found = []
+        for path in glob.glob(self.stem + ".server") + glob.glob(self.stem + ".report.*"):
+            with open(path, encoding="utf-8", errors="replace") as f:
+                found += [line.rstrip() for line in f if REPORT.search(line)]
+        return found
 
 
-def replay_corpus(corpus, ids, args, folder):
+def replay_corpus(corpus, ids, binary, args, folder):
     shares = [s for s in (ids[i::args.jobs] for i in range(args.jobs)) if s]
     base = FIRST_PORT + PORTS_EACH * args.jobs * CORPORA.index(corpus)
-    running = [Replay(corpus, share, args.binary, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
+    running = [Replay(corpus, share, binary, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
     results = [r.finish() for r in running]
     return sum(p for p, _ in results), sum(f for _, f in results)
+
+
+def replay_with(store, args):
+    """-> (passed, failed, Counter of what was left out)"""
+    binary = os.path.join(os.path.abspath(args.bin), PROGRAMS[store])
+    step = QUICK_STEP if args.quick else STEPS[store]
+    passed = failed = 0
+    left_out = collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder:
+        for corpus in CORPORA:
+            ids, reasons = select(corpus)
+            chosen = ids[::step]
+            if len(chosen) < len(ids):
+                reasons["quick" if args.quick else "one store"] = len(ids) - len(chosen)
+            left_out += reasons
+            p, f = replay_corpus(corpus, chosen, binary, args, folder)
+            passed, failed = passed + p, failed + f
+    print("%s store: %d passed, %d failed, every %d. scenario" % (store, passed, failed, step))
+    return passed, failed, left_out
 
 
 def main():
@@ -101,20 +138,12 @@ def main():
     parser.add_argument("--bin", required=True, help="folder of the built programs")
     parser.add_argument("--jobs", type=int, default=2, help="replayers side by side")
     parser.add_argument("--quick", action="store_true", help="every fourth scenario")
+    parser.add_argument("--store", choices=[*PROGRAMS, "all"], default="all", help="the stores to replay with")
     args = parser.parse_args()
-    args.binary = os.path.join(os.path.abspath(args.bin), "weir")
 
-    passed = failed = 0
-    left_out = collections.Counter()
-    with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder:
-        for corpus in CORPORA:
-            ids, reasons = select(corpus)
-            if args.quick:
-                reasons["quick"] = len(ids) - len(ids[::4])
-                ids = ids[::4]
-            left_out += reasons
-            p, f = replay_corpus(corpus, ids, args, folder)
-            passed, failed = passed + p, failed + f
+    results = [replay_with(store, args) for store in (PROGRAMS if args.store == "all" else [args.store])]
+    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
+    left_out = results[0][2]
     reasons = ", ".join("%d %s" % (n, why) for why, n in left_out.most_common())
     print("%d passed, %d failed, %d left out (%s)" % (passed, failed, sum(left_out.values()), reasons))
     return 0 if passed > 0 and failed == 0 else 1
