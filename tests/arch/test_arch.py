@@ -3,6 +3,7 @@
 import os
 
 import checks
+import documents
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -19,6 +20,8 @@ LOOKS = [
     (checks.check_machine_paths, "files for machine paths"),
     (checks.check_sleeps, "test sources for sleeps"),
     (checks.check_unfinished, "files for unfinished work"),
+    (documents.check_document_links, "links of documents"),
+    (documents.check_named_files, "files that documents name"),
 ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each check on a small tree of its own: silent on a clean one, loud on each planted fault."""
 import checks
+import documents
 import pytest
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
@@ -23,6 +24,9 @@ CLEAN = {
     "tests/unit/service/decide_test.c": f"/* {SPDX} */\n",
     "tests/unit/client/codec_test.c": f"/* {SPDX} */\n",
     "tests/arch/tested_elsewhere.txt": "server/app.c  # e2e\n",
+    "README.md": "# It\n\n[rules](docs/rules.md#a-limit), [top](#it) and [a page](https://weir.invalid/x); "
+                 "`err.h`, `server/`, `proto/x`, `server/…/err.h`, `*.yaml`.\n",
+    "docs/rules.md": "# Rules\n\n## A `limit`\n\n```yaml\n# no heading\n```\n",
     "tests/arch/homes.txt": "pb.h client/codec.c\nyaml.h server/rules/config_yaml.c\n*.pb-c.h server/wire/*\nsystem: string.h stdint.h\n",
 }
 
@@ -30,7 +34,7 @@ ALL = [
     checks.check_server_includes, checks.check_client_includes, checks.check_public_header,
     checks.check_third_party_homes, checks.check_cmake_edges, checks.check_header_form,
     checks.check_unit_tests, checks.check_licence_lines, checks.check_machine_paths, checks.check_sleeps,
-    checks.check_unfinished,
+    checks.check_unfinished, documents.check_document_links, documents.check_named_files,
 ]
 
 # A check, the file that is changed, what is added to it, and a part of the complaint.
@@ -59,6 +63,15 @@ PLANTED = [
     (checks.check_sleeps, "tests/e2e/test_x.py", "time.sleep" + "(1)\n", "sleeps"),
     (checks.check_sleeps, "tests/e2e/x.sh", "  sleep " + "1\n", "sleeps"),
     (checks.check_unfinished, "server/store/store.c", "// TO" + "DO later\n", "unfinished"),
+    (documents.check_document_links, "README.md", "[gone](docs/gone.md)\n", "docs/gone.md leads nowhere"),
+    (documents.check_document_links, "docs/rules.md", "[back](README.md)\n", "README.md leads nowhere"),
+    (documents.check_document_links, "README.md", "[gone](docs/rules.md#no-heading)\n", "no such heading"),
+    (documents.check_document_links, "README.md", "[gone](#a-limit)\n", "no such heading"),
+    (documents.check_named_files, "README.md", "see `store/gone.c`\n", "there is no store/gone.c"),
+    (documents.check_named_files, "README.md", "see `gone.md`\n", "there is no gone.md"),
+    (documents.check_named_files, "README.md", "see `client/gone/`\n", "there is no client/gone/"),
+    (documents.check_named_files, "README.md", "see `server/…/gone.h`\n", "there is no server/…/gone.h"),
+    (documents.check_named_files, "README.md", "```\nmatch   rules/gone.c\n```\n", "there is no rules/gone.c"),
 ]
 
 
