@@ -14,6 +14,24 @@ RULES_REFERENCE = os.path.join(ROOT, "docs", "rules.md")
 EXAMPLES = os.path.join(ROOT, "deploy", "examples", "rules")
 BLOCK = re.compile(r"^( *)```yaml( refused)?\n(.*?)^ *```", re.M | re.S)
 PLACE = re.compile(r" \(in [^)]*\)")     # where in the rules: the documents leave it out
+# What the documents show of the output of `weir check`, and the files that it is said about.
+SAID = re.compile(r"^(?P<file>[\w/]+\.ya?ml):(?P<line>\d+):\d+: (?:error|warning): .*$", re.M)
+SAID_ABOUT = {
+    ("docs/operations.md", 6): """\
+domain: edge
+descriptors:
+  - key: user
+    rate_limit:
+      requests_per_unit: 20
+      units: minute
+""",
+    ("docs/rules.md", 4): """\
+domain: edge
+descriptors:
+  - key: user
+    rateLimit: {unit: minute, requests_per_unit: 20}
+""",
+}
 KEYS = ["domain", "descriptors", "key", "value", "rate_limit", "unit", "requests_per_unit", "unlimited", "name",
         "replaces", "shadow_mode", "quota_mode", "detailed_metric", "value_to_metric", "share_threshold", "metadata"]
 
@@ -55,6 +73,29 @@ def test_refused_rules_say_why(text, tmp_path):
     status, output = check(text, tmp_path)
     assert status == 1
     assert said in output
+
+
+def shown_messages():
+    """{(document, line of the rule file): (rule file, message)}"""
+    shown = {}
+    for document in DOCUMENTS:
+        with open(document, encoding="utf-8") as f:
+            for m in SAID.finditer(f.read()):
+                shown[os.path.relpath(document, ROOT), int(m.group("line"))] = (m.group("file"), m.group())
+    return shown
+
+
+def test_shown_messages_are_known():
+    assert set(shown_messages()) == set(SAID_ABOUT)
+
+
+@pytest.mark.parametrize("place", SAID_ABOUT, ids=str)
+def test_shown_message_is_what_check_prints(place, tmp_path):
+    file, message = shown_messages()[place]
+    weirserver.write_rules(tmp_path, {file: SAID_ABOUT[place]})
+    result = weirserver.run(weirserver.binary("weir"), "check", file, cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stdout.splitlines()[0] == message
 
 
 def test_every_key_has_an_example():
