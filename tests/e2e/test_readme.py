@@ -10,6 +10,9 @@ import weirserver
 
 EXAMPLES = pathlib.Path(weirserver.ROOT, "deploy", "examples", "rules")
 DEFAULT_ADDRESS = "127.0.0.1:8081"
+# What a command says, by words that it alone has.
+SAID = {" list": "envoy.service.ratelimit.v3.RateLimitService", "/ShouldRateLimit": '"overallCode": "OK"',
+        "weirctl check": "OK\n", "weir check": "all good"}
 
 
 def commands():
@@ -34,4 +37,5 @@ def test_command(launch, grpcurl, words):
         rest += ["--target", server.address]
     result = weirserver.run(program, *rest, cwd=weirserver.ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout
+    expected, = (text for words_in, text in SAID.items() if words_in in " ".join(words))
+    assert expected in result.stdout

@@ -15,7 +15,7 @@ RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests
 GOOD = weirserver.oraclelib.build_request({"domain": "d", "desc": [[["k", "a"]]]}).SerializeToString()
 PEEK = {"entries": [["k", "a"]], "hits": 0}
 # Exit codes of docs/operations.md.
-USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE = 64, 66, 69, 71, 73
+USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE = 64, 66, 69, 71, 73, 74
 
 
 def weir(*words, env=None, cwd=None):
@@ -140,6 +140,23 @@ def test_port_file_that_cannot_be_written_is_an_error(rules, tmp_path):
     assert path in result.stderr
 
 
+def test_port_file_is_not_put_in_place_of_something_else(rules, tmp_path):
+    fifo = str(tmp_path / "fifo")
+    os.mkfifo(fifo)
+    result = weir("--rules", rules, "--grpc-listen", "127.0.0.1:0", "--port-file", fifo)
+    assert result.returncode == CANNOT_CREATE, result.stderr
+    assert stat.S_ISFIFO(os.stat(fifo).st_mode)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--list-options"], ["--list-metrics"], ["check", "rules"]])
+def test_output_that_cannot_be_written_is_an_error(rules, words):
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = weirserver.run(weirserver.binary("weir"), *words, cwd=os.path.dirname(rules), stdout=full)
+    assert result.returncode == CANNOT_WRITE, result.stderr
+    assert "could not be written" in result.stderr
+
+
 def test_no_descriptors_are_an_error(rules):
     four = ["--grpc-listen", "127.0.0.1:0"] * 4
     result = weirserver.run("prlimit", "--nofile=6", weirserver.binary("weir"), "--rules", rules, *four)
@@ -150,11 +167,11 @@ def test_no_descriptors_are_an_error(rules):
 def test_exit_codes_are_those_of_the_documentation():
     with open(os.path.join(weirserver.ROOT, "docs", "operations.md"), encoding="utf-8") as f:
         documented = re.findall(r"^\| (\d+) \|", f.read(), re.M)
-    assert [int(code) for code in documented] == [0, USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE]
+    assert [int(code) for code in documented] == [0, USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE]
 
 
 @pytest.mark.parametrize("flag, part", [
-    ("--help", "--grpc-listen"), ("--list-options", "GRPC_PORT"), ("--version", "weir"),
+    ("--help", "--grpc-listen"), ("--list-options", "GRPC_PORT"), ("--version", "weir 0."),
 ])
 def test_tables_are_printed(flag, part):
     result = weir(flag)
@@ -344,7 +361,8 @@ def test_a_message_that_never_came(launch):
 
 
 def test_half_sent_and_reset_streams(launch):
-    server = launch(RULES)
+    # So few slots that one left behind would be missed.
+    server = launch(RULES, "--slots", "8", "--workers", "1")
     with rawh2.Connection(server.port) as raw:
         for stream in range(1, 401, 2):
             raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, stream, rawh2.headers(METHOD)),

@@ -57,11 +57,11 @@ def write_rules(folder, rules):
             f.write(oraclelib.file_bytes(text))
 
 
-def run(*words, env=None, cwd=None, seconds=30):
+def run(*words, env=None, cwd=None, seconds=30, stdout=subprocess.PIPE):
     """Runs a program to its end -> CompletedProcess with text output, in which no sanitizer complains."""
     result = subprocess.run(words, env=clean_environment(env or {}), cwd=cwd, stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=seconds, check=False)
-    expect_no_report(result.returncode, result.stdout + result.stderr)
+                            stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=seconds, check=False)
+    expect_no_report(result.returncode, (result.stdout or "") + result.stderr)
     return result
 
 
