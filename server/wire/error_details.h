@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A wr_failure into the bytes of google.rpc.Status, with BadRequest where the request is to
- * blame (its field is empty when that is the message as a whole) and RetryInfo where it says when to try again: what goes into grpc-status-details-bin.
+ * blame (its field is empty when that is the message as a whole) and RetryInfo where it says when
+ * to try again: what goes into grpc-status-details-bin.
  *
  * Threads: pure function; the arena belongs to the calling thread.
  */

@@ -63,20 +63,20 @@ def test_a_directory_that_appears(by_setting):
 
 
 def test_bad_files_and_a_directory_that_vanishes_meanwhile(by_setting):
-    absent = by_setting.folder + ": error: No such file or directory"
+    absent = by_setting.folder + ": No such file or directory"
     by_setting.expect_logged(absent)
     by_setting.put(BAD)
-    by_setting.expect_logged("rules.yaml:2:14: error: ")
+    by_setting.expect_logged("rules.yaml:2:14: ")
     by_setting.expect_no_rules()
     by_setting.put(WORSE)
-    by_setting.expect_logged("rules.yaml:4:1: error: ")
+    by_setting.expect_logged("rules.yaml:4:1: ")
     by_setting.expect_no_rules()
     shutil.rmtree(by_setting.folder)
     by_setting.expect_logged(absent, times=2)
     by_setting.expect_no_rules()
     by_setting.put(GOOD)
     by_setting.expect_rules()
-    for once in ("rules.yaml:2:14: error: ", "rules.yaml:4:1: error: "):
+    for once in ("rules.yaml:2:14: ", "rules.yaml:4:1: "):
         assert by_setting.server.log().count(once) == 1
 
 
@@ -85,9 +85,9 @@ def test_a_directory_of_bad_files_given_by_flag_vanishes(launch):
     waiting = Waiting(server, server.rules)
     waiting.expect_no_rules()
     shutil.rmtree(server.rules)
-    waiting.expect_logged(server.rules + ": error: No such file or directory")
+    waiting.expect_logged(server.rules + ": No such file or directory")
     waiting.expect_no_rules()
     waiting.put(WORSE)
-    waiting.expect_logged("rules.yaml:4:1: error: ")
+    waiting.expect_logged("rules.yaml:4:1: ")
     waiting.put(GOOD)
     waiting.expect_rules()

@@ -39,8 +39,7 @@ Test(log_notes, of_each_severity_are_lines_of_its_level_in_order)
     wr_diag_add(&diag, WR_SEVERITY_ERROR, place, S("d.k"), "write `unit`", "no key `%s`", "units");
     wr_diag_add(&diag, WR_SEVERITY_WARNING, nowhere, S(""), "", "is odd\n");
     log_captured(&diag);
-    cr_assert_str_eq(next_line(),
-                     " error: a.yaml:3:5: no key `units` (in d.k); write `unit`");
+    cr_assert_str_eq(next_line(), " error: a.yaml:3:5: no key `units` (in d.k); write `unit`");
     cr_assert_str_eq(next_line(), " warning: b.yaml: is odd?");
     cr_assert_null(next_line());
     wr_diag_fini(&diag);
