@@ -46,7 +46,6 @@ static const char *const paths[] = {
 #define PATH_COUNT (sizeof paths / sizeof paths[0])
 
 struct weir_stub {
-    char *target; /* owned */
     grpc_channel *channel;
     void *methods[PATH_COUNT]; /* paths, registered with the channel */
     pthread_t keeper;
@@ -58,6 +57,7 @@ struct weir_stub {
     bool is_ending;
     size_t idle_count;
     grpc_completion_queue *idle[IDLE_QUEUES_MAX];
+    char target[]; /* NUL-terminated */
 };
 
 /* ---- Queues ---- */
@@ -265,17 +265,15 @@ enum weir_err weir_stub_new(const char *target, struct weir_stub **out_stub,
         return WEIR_ERR_INVALID;
     }
 
-    struct weir_stub *stub = calloc(1, sizeof *stub);
+    const size_t target_size = strlen(target) + 1;
+    struct weir_stub *stub = calloc(1, sizeof *stub + target_size);
 
     if (stub == NULL) {
         return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
     }
-    stub->target = strdup(target);
-    if (stub->target == NULL) {
-        goto free_stub;
-    }
+    memcpy(stub->target, target, target_size);
     if (pthread_mutex_init(&stub->mutex, NULL) != 0) {
-        goto free_target;
+        goto free_stub;
     }
     if (!wake_init(&stub->wake)) {
         goto destroy_mutex;
@@ -293,8 +291,6 @@ fini_grpc:
     pthread_cond_destroy(&stub->wake);
 destroy_mutex:
     pthread_mutex_destroy(&stub->mutex);
-free_target:
-    free(stub->target);
 free_stub:
     free(stub);
     return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory or threads");
@@ -314,7 +310,6 @@ void weir_stub_destroy(struct weir_stub *stub)
     grpc_part_fini(stub);
     pthread_cond_destroy(&stub->wake);
     pthread_mutex_destroy(&stub->mutex);
-    free(stub->target);
     free(stub);
 }
 

@@ -184,9 +184,10 @@ void wr_config_builder_add_alias(struct wr_config_builder *builder,
     const struct wr_config_node *const named = wr_config_anchors_find(&builder->anchors, name);
 
     if (named == NULL) {
-        wr_config_error(builder->reader, place, NULL,
-                        "an anchor (&name) must stand before its aliases",
-                        "alias *%.*s names no anchor", wr_config_shown(name), name.ptr);
+        wr_config_error(
+            builder->reader, place, NULL,
+            "quote a text that begins with `*`; an anchor must stand before its aliases",
+            "alias *%.*s names no anchor", wr_config_shown(name), name.ptr);
         builder->has_failed = true;
     } else if (is_open(builder, named)) {
         wr_config_error(builder->reader, place, NULL, NULL,

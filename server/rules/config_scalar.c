@@ -2,6 +2,7 @@
 #include "rules/config_scalar.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define TAG(name) WR_STR("tag:yaml.org,2002:" name)
 
@@ -197,11 +198,21 @@ static bool is_float(struct wr_str text)
     return is_at_end(&cursor);
 }
 
+/* Most texts are none of the words, which their first letter and their length tell. */
+static bool may_be_word(struct wr_str text)
+{
+    static const char firsts[] = "~nNyYtToOfF.+-";
+
+    return text.len == 0 ||
+           (text.len <= 5 && memchr(firsts, text.ptr[0], sizeof firsts - 1) != NULL);
+}
+
 static struct wr_scalar resolve(struct wr_str text)
 {
+    const size_t n_words = may_be_word(text) ? sizeof words / sizeof words[0] : 0;
     struct wr_scalar scalar = {.kind = WR_SCALAR_TEXT};
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < n_words; i++) {
         if (wr_str_equal(text, words[i].text)) {
             return (struct wr_scalar){.kind = words[i].kind, .boolean = words[i].boolean};
         }

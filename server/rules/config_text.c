@@ -11,28 +11,32 @@ bool wr_config_is_null(const struct wr_config_node *node)
     return node->kind == WR_CONFIG_SCALAR && wr_scalar_of(node).kind == WR_SCALAR_NULL;
 }
 
-bool wr_config_is_allowed(struct wr_config_reader *reader, const struct wr_config_node *scalar,
-                          enum wr_config_key key, const struct wr_rule_path *path)
+static void refuse_number(struct wr_config_reader *reader, const struct wr_config_node *scalar,
+                          enum wr_config_key key, const struct wr_rule_path *path, const char *what)
 {
-    const char *const name = wr_config_key_name(key);
     const int shown = wr_config_shown(scalar->text);
     char hint[160];
 
     (void) snprintf(hint, sizeof hint, "quote it if it is meant as a text: \"%.*s\"", shown,
                     scalar->text.ptr);
+    wr_config_error(reader, scalar, path, hint, "`%s` is a number %s, %.*s",
+                    wr_config_key_name(key), what, shown, scalar->text.ptr);
+}
+
+bool wr_config_is_allowed(struct wr_config_reader *reader, const struct wr_config_node *scalar,
+                          enum wr_config_key key, const struct wr_rule_path *path)
+{
     switch (wr_scalar_of(scalar).kind) {
     case WR_SCALAR_FLOAT:
-        wr_config_error(reader, scalar, path, hint, "`%s` is a number with a fraction, %.*s", name,
-                        shown, scalar->text.ptr);
+        refuse_number(reader, scalar, key, path, "with a fraction");
         return false;
     case WR_SCALAR_BIG:
-        wr_config_error(reader, scalar, path, hint, "`%s` is a number above 64 bits, %.*s", name,
-                        shown, scalar->text.ptr);
+        refuse_number(reader, scalar, key, path, "above 64 bits");
         return false;
     case WR_SCALAR_BAD:
         wr_config_error(reader, scalar, path, "leave the tag out",
-                        "`%s` is not what its tag `%.*s` says", name, wr_config_shown(scalar->tag),
-                        scalar->tag.ptr);
+                        "`%s` is not what its tag `%.*s` says", wr_config_key_name(key),
+                        wr_config_shown(scalar->tag), scalar->tag.ptr);
         return false;
     case WR_SCALAR_NULL:
     case WR_SCALAR_BOOL:

@@ -2,6 +2,7 @@
 #include "rules/config_yaml.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "rules/config_builder.h"
 #include "rules/config_grammar.h"
@@ -64,22 +65,34 @@ static void fail_reading(struct stream *stream)
                     "not readable as YAML: %s", parser->problem);
 }
 
+/* What the library does not say about the commonest slips; NULL when it is none of them. */
+static const char *hint_of(const struct stream *stream)
+{
+    const yaml_parser_t *const parser = &stream->parser;
+
+    if (is_indented_by_tab(stream->text, parser->problem_mark.line)) {
+        return "indent with blanks, not with tabs";
+    }
+    if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0) {
+        return "quote a text that begins with `*`";
+    }
+    return NULL;
+}
+
 static void fail_syntax(struct stream *stream)
 {
     const yaml_parser_t *const parser = &stream->parser;
     const struct wr_config_node place = at(&parser->problem_mark);
-    const bool is_tab = is_indented_by_tab(stream->text, parser->problem_mark.line);
+    const char *const context = parser->context == NULL ? "" : parser->context;
     char begun[48] = "";
 
     if (parser->context != NULL && parser->context_mark.line < parser->problem_mark.line) {
         (void) snprintf(begun, sizeof begun, " that begins in line %zu",
                         parser->context_mark.line + 1);
     }
-    wr_config_error(
-        stream->builder.reader, &place, NULL, is_tab ? "indent with blanks, not with tabs" : NULL,
-        "not readable as YAML: %s%s%s%s",
-        parser->problem == NULL ? "syntax error" : parser->problem,
-        parser->context == NULL ? "" : " ", parser->context == NULL ? "" : parser->context, begun);
+    wr_config_error(stream->builder.reader, &place, NULL, hint_of(stream),
+                    "not readable as YAML: %s%s%s%s", parser->problem,
+                    context[0] == '\0' ? "" : " ", context, begun);
 }
 
 static void fail(struct stream *stream)

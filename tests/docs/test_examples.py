@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule file that the documentation shows, or that is shipped as an example, loads."""
+"""Every rule file that the documentation shows, or that is shipped as an example, does what it says:
+a ```yaml block loads without a warning, a ```yaml refused block fails with the error it begins with."""
 import glob
 import os
 import re
@@ -11,42 +12,65 @@ ROOT = weirserver.ROOT
 DOCUMENTS = sorted([os.path.join(ROOT, "README.md"), *glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)])
 RULES_REFERENCE = os.path.join(ROOT, "docs", "rules.md")
 EXAMPLES = os.path.join(ROOT, "deploy", "examples", "rules")
-BLOCK = re.compile(r"^( *)```yaml[^\n]*\n(.*?)^ *```", re.M | re.S)
+BLOCK = re.compile(r"^( *)```yaml( refused)?\n(.*?)^ *```", re.M | re.S)
+PLACE = re.compile(r" \(in [^)]*\)")     # where in the rules: the documents leave it out
 KEYS = ["domain", "descriptors", "key", "value", "rate_limit", "unit", "requests_per_unit", "unlimited", "name",
         "replaces", "shadow_mode", "quota_mode", "detailed_metric", "value_to_metric", "share_threshold", "metadata"]
 
 
 def blocks(document):
-    """(line, text) of every YAML block, without the indentation of a list it stands in."""
+    """(line, is refused, text) of every YAML block, without the indentation of a list it stands in."""
     with open(document, encoding="utf-8") as f:
         body = f.read()
     for m in BLOCK.finditer(body):
-        text = re.sub(f"^{m.group(1)}", "", m.group(2), flags=re.M)
-        yield body.count("\n", 0, m.start()) + 1, text
+        text = re.sub(f"^{m.group(1)}", "", m.group(3), flags=re.M)
+        yield body.count("\n", 0, m.start()) + 1, m.group(2) is not None, text
 
 
 def is_rules(text):
     return re.search(r"^domain:", text, re.M) is not None
 
 
-RULE_BLOCKS = [pytest.param(text, id=f"{os.path.relpath(d, ROOT)}:{line}")
-               for d in DOCUMENTS if os.path.exists(d) for line, text in blocks(d) if is_rules(text)]
+def check(text, folder):
+    weirserver.write_rules(folder, text)
+    result = weirserver.run(weirserver.binary("weir"), "check", "--strict", "rules.yaml", cwd=folder)
+    return result.returncode, PLACE.sub("", result.stdout + result.stderr)
 
 
-@pytest.mark.parametrize("text", RULE_BLOCKS)
+ALL_BLOCKS = [(os.path.relpath(d, ROOT), *block) for d in DOCUMENTS if os.path.exists(d) for block in blocks(d)]
+SHOWN = [pytest.param(text, id=f"{document}:{line}")
+         for document, line, is_refused, text in ALL_BLOCKS if is_rules(text) and not is_refused]
+REFUSED = [pytest.param(text, id=f"{document}:{line}") for document, line, is_refused, text in ALL_BLOCKS if is_refused]
+
+
+@pytest.mark.parametrize("text", SHOWN)
 def test_shown_rules_load(text, tmp_path):
-    weirserver.write_rules(tmp_path, text)
-    result = weirserver.run(weirserver.binary("weir"), "check", "--strict", "rules.yaml", cwd=tmp_path)
-    assert result.returncode == 0, result.stdout + result.stderr
+    status, output = check(text, tmp_path)
+    assert status == 0, output
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused_rules_say_why(text, tmp_path):
+    said, = re.findall(r"\A# (error: .*)$", text, re.M)
+    status, output = check(text, tmp_path)
+    assert status == 1
+    assert said in output
 
 
 def test_every_key_has_an_example():
-    shown = "\n".join(text for _, text in blocks(RULES_REFERENCE) if is_rules(text))
+    shown = "\n".join(text for _, is_refused, text in blocks(RULES_REFERENCE) if not is_refused)
     assert [k for k in KEYS if not re.search(rf"\b{k}:", shown)] == []
 
 
 def test_the_reference_shows_whole_files_only():
-    assert [line for line, text in blocks(RULES_REFERENCE) if not is_rules(text)] == []
+    assert [line for line, is_refused, text in blocks(RULES_REFERENCE) if not is_refused and not is_rules(text)] == []
+
+
+def test_no_block_was_overlooked():
+    for document in DOCUMENTS:
+        with open(document, encoding="utf-8") as f:
+            marks = len(re.findall(r"^ *```yaml", f.read(), re.M))
+        assert marks == len(list(blocks(document))), document
 
 
 def test_shipped_examples_load():

@@ -420,5 +420,5 @@ def test_the_header_works_in_cpp(tmp_path):
     source = tmp_path / "user.cpp"
     source.write_text('#include <weir/client.h>\nint main() { weir_request r; weir_request_init(&r, weir_str("d")); '
                       "return r.err; }\n", encoding="utf-8")
-    built = weirserver.run("g++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", INCLUDE, str(source))
+    built = weirserver.run("clang-14", "-x", "c++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", INCLUDE, str(source))
     assert built.returncode == 0, built.stderr

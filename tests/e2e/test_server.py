@@ -255,6 +255,17 @@ def test_connection_cap_lets_waiters_in(launch):
     assert third.result()
 
 
+def test_recovers_when_descriptors_run_out(launch):
+    server = launch(RULES, descriptors=64)
+    caller = server.caller()
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    crowd = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(100)]
+    same("OK: OK 3 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    for s in crowd:
+        s.close()
+    same("OK: OK 2 of 5/HOUR", server.caller().call("d", [["k", "a"]], timeout=30))
+
+
 def test_bound_on_counters(launch):
     caller = launch(RULES, "--max-counters", "100").caller()
     replies = [caller.call("d", [["k", f"v{i}"]]) for i in range(300)]

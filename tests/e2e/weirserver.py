@@ -69,12 +69,15 @@ class Server:
         self.was_signalled = False
         self.callers = []
 
-    def start(self, rules, *flags, env=None, listen="127.0.0.1:0", by_flags=True):
-        """Starts it and waits until it says where it listens. by_flags=False: only `flags` and `env` count."""
+    def start(self, rules, *flags, env=None, listen="127.0.0.1:0", by_flags=True, descriptors=None):
+        """Starts it and waits until it says where it listens. by_flags=False: only `flags` and `env` count.
+        descriptors: how many files and sockets it may have open."""
         write_rules(self.rules, rules)
         words = [self.program, "--port-file", self.port_file, *flags]
         if by_flags:
             words += ["--rules", self.rules, "--grpc-listen", listen]
+        if descriptors is not None:
+            words = ["prlimit", f"--nofile={descriptors}", *words]
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(words, env=clean_environment(env or {}), cwd=self.folder,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)

@@ -81,13 +81,11 @@ static void start(struct wr_grpc_client_call *call, const grpc_op *ops, size_t n
     WR_ASSERT(grpc_call_start_batch(call->call, ops, n, op, NULL) == GRPC_CALL_OK);
 }
 
-static struct wr_grpc_client_call *new_call(struct wr_grpc_client *client, const char *path,
-                                            int timeout_ms, bool is_gzip)
+struct wr_grpc_client_call *wr_grpc_client_call_new_with(struct wr_grpc_client *client,
+                                                         const char *path, int timeout_ms,
+                                                         const grpc_metadata *extra)
 {
-    grpc_metadata encoding = {
-        .key = grpc_slice_from_static_string(GRPC_COMPRESSION_REQUEST_ALGORITHM_MD_KEY),
-        .value = grpc_slice_from_static_string("gzip"),
-    };
+    grpc_metadata header = {0};
     struct wr_grpc_client_call *const call = calloc(1, sizeof *call);
     const gpr_timespec deadline =
         timeout_ms == WR_GRPC_CLIENT_FOREVER
@@ -96,6 +94,9 @@ static struct wr_grpc_client_call *new_call(struct wr_grpc_client *client, const
                            gpr_time_from_millis(timeout_ms, GPR_TIMESPAN));
 
     WR_ASSERT(call != NULL);
+    if (extra != NULL) {
+        header = *extra;
+    }
     call->client = client;
     grpc_metadata_array_init(&call->initial);
     grpc_metadata_array_init(&call->trailing);
@@ -106,7 +107,7 @@ static struct wr_grpc_client_call *new_call(struct wr_grpc_client *client, const
 
     const grpc_op begin[] = {
         {.op = GRPC_OP_SEND_INITIAL_METADATA,
-         .data.send_initial_metadata = {.count = is_gzip ? 1 : 0, .metadata = &encoding}},
+         .data.send_initial_metadata = {.count = extra != NULL ? 1 : 0, .metadata = &header}},
         {.op = GRPC_OP_RECV_INITIAL_METADATA,
          .data.recv_initial_metadata.recv_initial_metadata = &call->initial},
     };
@@ -125,13 +126,7 @@ static struct wr_grpc_client_call *new_call(struct wr_grpc_client *client, const
 struct wr_grpc_client_call *wr_grpc_client_call_new(struct wr_grpc_client *client, const char *path,
                                                     int timeout_ms)
 {
-    return new_call(client, path, timeout_ms, false);
-}
-
-struct wr_grpc_client_call *wr_grpc_client_call_new_gzip(struct wr_grpc_client *client,
-                                                         const char *path, int timeout_ms)
-{
-    return new_call(client, path, timeout_ms, true);
+    return wr_grpc_client_call_new_with(client, path, timeout_ms, NULL);
 }
 
 static bool send_buffer(struct wr_grpc_client_call *call, grpc_byte_buffer *buffer)

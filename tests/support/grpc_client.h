@@ -48,9 +48,11 @@ void wr_grpc_client_close(struct wr_grpc_client *client);
 struct wr_grpc_client_call *wr_grpc_client_call_new(struct wr_grpc_client *client, const char *path,
                                                     int timeout_ms);
 
-/* The same, with gzip as the encoding of what it sends. */
-struct wr_grpc_client_call *wr_grpc_client_call_new_gzip(struct wr_grpc_client *client,
-                                                         const char *path, int timeout_ms);
+/* The same, with one more header; `extra` may be NULL. GRPC_COMPRESSION_REQUEST_ALGORITHM_MD_KEY
+ * with gzip packs the messages. */
+struct wr_grpc_client_call *wr_grpc_client_call_new_with(struct wr_grpc_client *client,
+                                                         const char *path, int timeout_ms,
+                                                         const grpc_metadata *extra);
 
 /* Sends a message and waits until that is done; false when it failed. */
 bool wr_grpc_client_call_send(struct wr_grpc_client_call *call, struct wr_str message);

@@ -115,7 +115,7 @@ enum weir_policy {
 
 /* All zero is a good start: every member has its default. */
 struct weir_options {
-    const char *target;   /* "host:port", "unix:path" or "dns:///host:port"; NULL: 127.0.0.1:8081 */
+    const char *target;   /* "host:port", "unix:path", "dns:///host:port"; NULL: 127.0.0.1:8081 */
     uint32_t deadline_ms; /* for one check, connecting included; 0: 20 */
     enum weir_policy policy; /* when there is no answer */
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rpc/grpc/server.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,6 +16,10 @@
 #include "rpc/grpc/grpc_log.h"
 #include "rpc/grpc/grpc_time.h"
 #include "rpc/grpc/worker.h"
+
+/* How often a stopping server looks for calls, and how long it waits for connections after that. */
+#define TICK_US 20000
+#define LINGER_US 1000000
 
 struct wr_grpc_server {
     struct wr_grpc_options options;
@@ -160,24 +162,40 @@ void wr_grpc_server_adopt(struct wr_grpc_server *server, int fd)
     grpc_server_add_channel_from_fd(server->core, fd, server->insecure);
 }
 
-/* Waits until the first worker has the notice that all connections are gone, or `until_us`. */
-static void wait_for_notice(const struct wr_grpc_server *server, int64_t grace_us)
+static bool has_calls(const struct wr_grpc_server *server)
 {
-    const int64_t start_us = wr_grpc_mono_us();
+    for (size_t i = 0; i < server->n_opened; i++) {
+        if (atomic_load_explicit(&server->workers[i].n_in_use, memory_order_relaxed) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
-    for (;;) {
-        const int64_t left_us = grace_us - (wr_grpc_mono_us() - start_us);
+static bool has_notice(const struct wr_grpc_server *server, int64_t wait_us)
+{
+    struct pollfd poll_fd = {.fd = server->stopped_fd, .events = POLLIN};
 
-        if (left_us <= 0) {
+    return poll(&poll_fd, 1, (int) ((wait_us + 999) / 1000)) > 0;
+}
+
+/* Waits until all connections are gone, or `grace_us` is over. One whose caller does not react is
+ * not waited for longer than LINGER_US after the last call. */
+static void wait_for_calls(const struct wr_grpc_server *server, int64_t grace_us)
+{
+    int64_t now_us = wr_grpc_mono_us();
+    int64_t last_call_us = now_us;
+    const int64_t start_us = now_us;
+
+    while (now_us - start_us < grace_us && now_us - last_call_us < LINGER_US) {
+        const int64_t left_us = grace_us - (now_us - start_us);
+
+        if (has_notice(server, left_us < TICK_US ? left_us : TICK_US)) {
             return;
         }
-
-        const int64_t left_ms = (left_us + 999) / 1000;
-        struct pollfd poll_fd = {.fd = server->stopped_fd, .events = POLLIN};
-        const int n = poll(&poll_fd, 1, left_ms > INT_MAX ? INT_MAX : (int) left_ms);
-
-        if (n > 0 || (n < 0 && errno != EINTR)) {
-            return;
+        now_us = wr_grpc_mono_us();
+        if (has_calls(server)) {
+            last_call_us = now_us;
         }
     }
 }
@@ -192,7 +210,7 @@ void wr_grpc_server_stop(struct wr_grpc_server *server, int64_t grace_us)
     grpc_server_shutdown_and_notify(server->core, server->workers[0].queue,
                                     &server->workers[0].stopped);
     if (server->is_started) {
-        wait_for_notice(server, grace_us);
+        wait_for_calls(server, grace_us);
     }
     grpc_server_cancel_all_calls(server->core);
     for (size_t i = 0; i < server->n_opened; i++) {

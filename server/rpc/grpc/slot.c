@@ -1,232 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rpc/grpc/slot.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-
 #include <grpc/byte_buffer.h>
 #include <grpc/slice.h>
-#include <grpc/support/alloc.h>
 
 #include "base/assert.h"
+#include "rpc/grpc/call.h"
 #include "rpc/grpc/grpc_time.h"
 #include "rpc/grpc/lane.h"
 #include "rpc/grpc/payload.h"
-#include "rpc/grpc/peer.h"
 #include "rpc/grpc/unpack.h"
 #include "rpc/grpc/worker.h"
 
 /* A request with more headers than this gives their memory back. */
 #define KEPT_METADATA 64
 
-static struct wr_grpc_slot *slot_of(struct wr_call *call)
-{
-    return (struct wr_grpc_slot *) call;
-}
-
-static bool is_stream(const struct wr_grpc_slot *slot)
-{
-    return slot->lane->method->kind == WR_METHOD_STREAM;
-}
-
-static void start_batch(struct wr_grpc_slot *slot, const grpc_op *ops, size_t n,
-                        enum wr_grpc_event event)
-{
-    slot->n_batches++;
-    WR_ASSERT(grpc_call_start_batch(slot->call, ops, n, &slot->tags[event], NULL) == GRPC_CALL_OK);
-}
-
-static grpc_op close_op(struct wr_grpc_slot *slot)
-{
-    return (grpc_op){.op = GRPC_OP_RECV_CLOSE_ON_SERVER,
-                     .data.recv_close_on_server.cancelled = &slot->core_cancelled};
-}
-
-static void watch_close(struct wr_grpc_slot *slot)
-{
-    const grpc_op op = close_op(slot);
-
-    slot->is_close_apart = true;
-    start_batch(slot, &op, 1, WR_GRPC_CLOSED);
-}
-
-/* Adds the initial metadata to a batch unless they are out already. */
-static size_t add_begin(struct wr_grpc_slot *slot, grpc_op *ops)
-{
-    if (slot->is_begun) {
-        return 0;
-    }
-    slot->is_begun = true;
-    ops[0] = (grpc_op){.op = GRPC_OP_SEND_INITIAL_METADATA};
-    return 1;
-}
-
-static grpc_op message_op(struct wr_grpc_slot *slot)
-{
-    return (grpc_op){.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = slot->out};
-}
-
-/* The last batch: the reply that is in `out` if any, the status, and the close unless a batch of
- * its own waits for that. */
-static void send_end(struct wr_grpc_slot *slot)
-{
-    grpc_op ops[4] = {0};
-    size_t n = add_begin(slot, ops);
-
-    if (slot->out != NULL) {
-        ops[n++] = message_op(slot);
-    }
-    ops[n++] = (grpc_op){.op = GRPC_OP_SEND_STATUS_FROM_SERVER,
-                         .data.send_status_from_server = {
-                             .trailing_metadata_count = slot->n_status_details,
-                             .trailing_metadata = &slot->status_details,
-                             .status = slot->status,
-                             .status_details = &slot->status_text,
-                         }};
-    if (!slot->is_close_apart) {
-        ops[n++] = close_op(slot);
-    }
-    start_batch(slot, ops, n, WR_GRPC_ENDED);
-}
-
-static void read_message(struct wr_grpc_slot *slot)
-{
-    const grpc_op op = {.op = GRPC_OP_RECV_MESSAGE,
-                        .data.recv_message.recv_message = &slot->request};
-
-    slot->is_reading = true;
-    start_batch(slot, &op, 1, WR_GRPC_MESSAGE);
-}
-
-/* Starts what a stream can do next: send a message, then the status, or read. It reads only when
- * all is sent, so that a caller who does not listen cannot ask on and on. */
-static void pump(struct wr_grpc_slot *slot)
-{
-    if (slot->is_sending) {
-        return;
-    }
-    slot->out = wr_grpc_outbox_get(&slot->outbox);
-    if (slot->out != NULL) {
-        grpc_op ops[2] = {0};
-        size_t n = add_begin(slot, ops);
-
-        ops[n++] = message_op(slot);
-        slot->is_sending = true;
-        start_batch(slot, ops, n, WR_GRPC_SENT);
-    } else if (slot->state == WR_GRPC_ENDING) {
-        slot->is_sending = true;
-        send_end(slot);
-    } else if (!slot->is_reading && !slot->is_half_closed) {
-        read_message(slot);
-    }
-}
-
-static void reply(struct wr_call *call, struct wr_str message)
-{
-    struct wr_grpc_slot *const slot = slot_of(call);
-
-    if (slot->state == WR_GRPC_OVER) {
-        return;
-    }
-    WR_ASSERT(slot->state == WR_GRPC_OPEN && !is_stream(slot));
-    slot->state = WR_GRPC_ENDING;
-    slot->out = wr_grpc_payload_new(message);
-    send_end(slot);
-}
-
-static void set_status(struct wr_grpc_slot *slot, enum wr_status status, struct wr_str message,
-                       struct wr_str details)
-{
-    slot->status = (grpc_status_code) status;
-    slot->status_text = grpc_slice_from_copied_buffer(message.ptr, message.len);
-    if (details.len > 0) {
-        slot->status_details.key = grpc_slice_from_static_string("grpc-status-details-bin");
-        slot->status_details.value = grpc_slice_from_copied_buffer(details.ptr, details.len);
-        slot->n_status_details = 1;
-    }
-}
-
-static void finish(struct wr_call *call, enum wr_status status, struct wr_str message,
-                   struct wr_str details)
-{
-    struct wr_grpc_slot *const slot = slot_of(call);
-
-    if (slot->state != WR_GRPC_OPEN) {
-        return;
-    }
-    slot->state = WR_GRPC_ENDING;
-    set_status(slot, status, message, details);
-    if (is_stream(slot)) {
-        pump(slot);
-    } else {
-        send_end(slot);
-    }
-}
-
-static void send_message(struct wr_call *call, struct wr_str message)
-{
-    struct wr_grpc_slot *const slot = slot_of(call);
-
-    if (slot->state != WR_GRPC_OPEN) {
-        return;
-    }
-    WR_ASSERT(is_stream(slot));
-
-    grpc_byte_buffer *buffer = wr_grpc_payload_new(message);
-
-    if (wr_grpc_outbox_put(&slot->outbox, &buffer)) {
-        pump(slot);
-    } else {
-        grpc_byte_buffer_destroy(buffer);
-        finish(call, WR_STATUS_RESOURCE_EXHAUSTED,
-               (struct wr_str) WR_STR("the caller does not read what it asked for"),
-               (struct wr_str){0});
-    }
-}
-
-static void await(struct wr_call *call)
-{
-    struct wr_grpc_slot *const slot = slot_of(call);
-
-    slot->n_awaits++;
-    if (slot->state == WR_GRPC_OPEN && !slot->is_close_apart) {
-        watch_close(slot);
-    }
-}
-
-/* An empty batch comes out of the queue that the call is bound to. */
-static void wake(struct wr_call *call)
-{
-    struct wr_grpc_slot *const slot = slot_of(call);
-
-    WR_ASSERT(grpc_call_start_batch(slot->call, NULL, 0, &slot->tags[WR_GRPC_WOKEN], NULL) ==
-              GRPC_CALL_OK);
-}
-
-static struct wr_str peer(struct wr_call *call)
-{
-    char *const name = grpc_call_get_peer(slot_of(call)->call);
-    char text[WR_ADDRESS_TEXT_SIZE];
-    struct wr_str copy = {0};
-
-    wr_grpc_peer_format(name, text);
-    gpr_free(name);
-    return wr_arena_copy(call->arena, wr_str_of(text), &copy) ? copy : (struct wr_str){0};
-}
-
-static const struct wr_call_ops ops_of_slot = {
-    .reply = reply,
-    .send = send_message,
-    .finish = finish,
-    .await = await,
-    .wake = wake,
-    .peer = peer,
-};
-
 void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane)
 {
     *slot = (struct wr_grpc_slot){
-        .base = {.ops = &ops_of_slot,
+        .base = {.ops = &wr_grpc_call_ops,
                  .arena = &slot->arena,
                  .metrics = lane->worker->metrics,
                  .worker = lane->worker->index},
@@ -248,6 +40,11 @@ void wr_grpc_slot_fini(struct wr_grpc_slot *slot)
     grpc_call_details_destroy(&slot->details);
 }
 
+bool wr_grpc_slot_is_stream(const struct wr_grpc_slot *slot)
+{
+    return slot->lane->method->kind == WR_METHOD_STREAM;
+}
+
 void wr_grpc_slot_post(struct wr_grpc_slot *slot)
 {
     struct wr_grpc_lane *const lane = slot->lane;
@@ -261,7 +58,8 @@ void wr_grpc_slot_post(struct wr_grpc_slot *slot)
     } else {
         error = grpc_server_request_registered_call(
             lane->worker->core, lane->registered, &slot->call, &slot->core_deadline,
-            &slot->request_metadata, is_stream(slot) ? NULL : &slot->request, queue, queue, tag);
+            &slot->request_metadata, wr_grpc_slot_is_stream(slot) ? NULL : &slot->request, queue,
+            queue, tag);
     }
     WR_ASSERT(error == GRPC_CALL_OK);
 }
@@ -334,10 +132,10 @@ static void refuse_message(struct wr_grpc_slot *slot, enum wr_err err)
     const struct wr_str nothing = {0};
 
     if (err == WR_ERR_MALFORMED) {
-        finish(&slot->base, WR_STATUS_INVALID_ARGUMENT, malformed, nothing);
+        slot->base.ops->finish(&slot->base, WR_STATUS_INVALID_ARGUMENT, malformed, nothing);
     } else {
-        finish(&slot->base, WR_STATUS_RESOURCE_EXHAUSTED,
-               err == WR_ERR_TOO_LARGE ? too_large : no_memory, nothing);
+        slot->base.ops->finish(&slot->base, WR_STATUS_RESOURCE_EXHAUSTED,
+                               err == WR_ERR_TOO_LARGE ? too_large : no_memory, nothing);
     }
 }
 
@@ -357,7 +155,7 @@ static void deliver(struct wr_grpc_slot *slot)
 /* A unary method answers or awaits before it returns, or its call would never end. */
 static void check_unary(const struct wr_grpc_slot *slot)
 {
-    WR_ASSERT(slot->state != WR_GRPC_OPEN || slot->n_awaits > 0 || is_stream(slot));
+    WR_ASSERT(slot->state != WR_GRPC_OPEN || slot->n_awaits > 0 || wr_grpc_slot_is_stream(slot));
 }
 
 static void begin(struct wr_grpc_slot *slot)
@@ -366,9 +164,9 @@ static void begin(struct wr_grpc_slot *slot)
     slot->base.deadline_mono_us = wr_grpc_time_mono_us(
         slot->lane->registered == NULL ? slot->details.deadline : slot->core_deadline);
     wr_grpc_worker_count_use(slot->lane->worker, true);
-    if (is_stream(slot)) {
-        watch_close(slot);
-        read_message(slot);
+    if (wr_grpc_slot_is_stream(slot)) {
+        wr_grpc_call_watch(slot);
+        wr_grpc_call_read(slot);
     } else {
         deliver(slot);
         check_unary(slot);
@@ -385,7 +183,7 @@ static void take_message(struct wr_grpc_slot *slot)
     }
     destroy_buffer(&slot->request);
     if (slot->state == WR_GRPC_OPEN) {
-        pump(slot);
+        wr_grpc_call_pump(slot);
     }
 }
 
@@ -394,7 +192,7 @@ static void take_sent(struct wr_grpc_slot *slot)
     slot->is_sending = false;
     destroy_buffer(&slot->out);
     if (slot->state != WR_GRPC_OVER) {
-        pump(slot);
+        wr_grpc_call_pump(slot);
     }
 }
 

@@ -84,6 +84,8 @@ void wr_grpc_slot_init(struct wr_grpc_slot *slot, struct wr_grpc_lane *lane);
 /* Of a slot that is not in use. */
 void wr_grpc_slot_fini(struct wr_grpc_slot *slot);
 
+bool wr_grpc_slot_is_stream(const struct wr_grpc_slot *slot);
+
 /* Offers the slot to C core for the next call. */
 void wr_grpc_slot_post(struct wr_grpc_slot *slot);
 

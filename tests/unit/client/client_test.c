@@ -4,6 +4,8 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/failing_malloc.h"
+
 static struct weir_client *client_of(enum weir_policy policy)
 {
     /* Nobody listens in a folder that is not there. */
@@ -115,5 +117,59 @@ Test(client, names_a_callers_mistake_and_sends_nothing)
         cr_assert_neq(strstr(result.error.text, mistakes[i].part), NULL, "row %zu: %s", i,
                       result.error.text);
     }
+    weir_client_destroy(client);
+}
+
+Test(client, is_not_made_without_memory)
+{
+    for (size_t n = 0; n < 2; n++) {
+        struct weir_client *client = NULL;
+        struct weir_error error;
+
+        failing_malloc_start(n);
+
+        const enum weir_err err = weir_client_new(NULL, &client, &error);
+
+        failing_malloc_stop();
+        cr_assert_eq(err, WEIR_ERR_MEMORY, "allocation %zu", n);
+        cr_assert_eq(error.code, WEIR_ERR_MEMORY);
+        cr_assert_eq(client, NULL);
+    }
+}
+
+Test(client, has_no_answer_without_memory_and_lives_on)
+{
+    struct weir_client *client = client_of(WEIR_FAIL_OPEN);
+    static char large[1U << 16U];
+    struct weir_request request;
+    struct weir_result result;
+
+    weir_request_init(&request, weir_str("edge"));
+    weir_request_descriptor(&request);
+    weir_request_entry(&request, weir_str("k"), (struct weir_str){large, sizeof large});
+    failing_malloc_start(0);
+
+    const enum weir_err err = weir_check(client, &request, &result);
+
+    failing_malloc_stop();
+    cr_assert_eq(err, WEIR_ERR_MEMORY);
+    cr_assert(result.outcome == WEIR_NO_ANSWER && weir_admits(&result));
+    cr_assert_eq(weir_check(client, &request, &result), WEIR_ERR_UNAVAILABLE);
+    weir_client_destroy(client);
+}
+
+Test(client, needs_no_memory_of_its_own_for_a_small_request)
+{
+    struct weir_client *client = client_of(WEIR_FAIL_OPEN);
+    struct weir_request request;
+    struct weir_result result;
+
+    good_request(&request);
+    failing_malloc_start(0);
+
+    const enum weir_err err = weir_check(client, &request, &result);
+
+    failing_malloc_stop();
+    cr_assert_eq(err, WEIR_ERR_UNAVAILABLE, "%s", result.error.text);
     weir_client_destroy(client);
 }

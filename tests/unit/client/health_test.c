@@ -4,6 +4,8 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/failing_malloc.h"
+
 static void count_change(void *arg, enum weir_health health)
 {
     (void) health;
@@ -39,5 +41,24 @@ Test(health, of_nobody_cannot_be_watched)
     cr_assert_eq(weir_health_watch(stub, weir_str(""), count_change, &changes, &error),
                  WEIR_ERR_UNAVAILABLE);
     cr_assert_eq(changes, 0);
+    weir_stub_destroy(stub);
+}
+
+Test(health, is_no_answer_without_memory)
+{
+    struct weir_stub *stub = stub_to_nobody();
+    enum weir_health health = WEIR_HEALTH_UNKNOWN;
+    struct weir_error error;
+    int changes = 0;
+
+    failing_malloc_start(0);
+
+    const enum weir_err checked = weir_health_check(stub, weir_str("x"), 10000, &health, &error);
+    const enum weir_err watched =
+        weir_health_watch(stub, weir_str("x"), count_change, &changes, &error);
+
+    failing_malloc_stop();
+    cr_assert_eq(checked, WEIR_ERR_MEMORY);
+    cr_assert_eq(watched, WEIR_ERR_MEMORY);
     weir_stub_destroy(stub);
 }

@@ -68,6 +68,31 @@ Test(config_yaml, a_tab_is_named)
     free(notes);
 }
 
+Test(config_yaml, a_star_without_quotes_is_named)
+{
+    static const char *const texts[] = {
+        "domain: d\ndescriptors: [{key: k, value: *}]\n",
+        "domain: d\ndescriptors:\n- key: k\n  value: *.iso\n",
+        "domain: d\ndescriptors: [{key: k, value: *iso}]\n",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *const notes = notes_of(texts[i]);
+
+        cr_assert_not_null(strstr(notes, "quote a text that begins with `*`"), "%s", notes);
+        free(notes);
+    }
+}
+
+Test(config_yaml, what_is_not_closed_is_told_by_where_it_begins)
+{
+    char *const notes = notes_of("domain: d\ndescriptors: [\n  {key: a}\n");
+
+    assert_begins(notes, "f.yaml:4:1: error: not readable as YAML", notes);
+    cr_assert_not_null(strstr(notes, "that begins in line 2"), "%s", notes);
+    free(notes);
+}
+
 Test(config_yaml, utf_16_with_a_byte_order_mark_is_read)
 {
     static const char text[] = "\xff\xfe"

@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -230,6 +232,19 @@ size_t bed_arena_bytes(const struct bed *bed)
 
     wr_grpc_server_read_stats(bed->server, 0, &stats);
     return stats.arena_bytes;
+}
+
+int bed_connect_by_hand(const struct bed *bed)
+{
+    static const char begin[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+                                "\0\0\0\4\0\0\0\0\0"; /* empty settings */
+    const struct wr_address *const address = wr_listen_address(bed->listen, 0);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(connect(fd, (const struct sockaddr *) &address->storage, address->len), 0);
+    cr_assert_eq(write(fd, begin, sizeof begin - 1), (ssize_t) sizeof begin - 1);
+    return fd;
 }
 
 /* One look a millisecond. */

@@ -67,6 +67,9 @@ bool bed_has_waiting(struct bed *bed, size_t n);
 bool bed_has_in_use(const struct bed *bed, size_t n);
 bool bed_has_cancelled(const struct bed *bed, size_t n);
 
+/* A connection that speaks HTTP/2 by hand: what begins it is sent, nothing is read. */
+int bed_connect_by_hand(const struct bed *bed);
+
 size_t bed_arena_bytes(const struct bed *bed);
 
 #endif

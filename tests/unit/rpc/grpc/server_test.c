@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/thread.h"
@@ -171,6 +172,24 @@ Test(server, cancels_what_outlasts_the_grace_and_waits_for_the_store)
     cr_assert(bed_has_in_use(&bed, 1));
     bed_wake_all(&bed);
     wr_thread_join(&stopper);
+    bed_close(&bed);
+}
+
+Test(server, does_not_wait_for_a_caller_who_does_not_react)
+{
+    struct timespec before, after;
+    char byte = 0;
+
+    bed_open(&bed);
+
+    const int deaf = bed_connect_by_hand(&bed);
+
+    cr_assert_eq(read(deaf, &byte, 1), 1, "the server has begun");
+    cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &before), 0);
+    wr_grpc_server_stop(bed.server, 60 * SECOND);
+    cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &after), 0);
+    cr_assert_leq(after.tv_sec - before.tv_sec, 10);
+    (void) close(deaf);
     bed_close(&bed);
 }
 

@@ -2,6 +2,8 @@
 #include "rpc/grpc/slot.h"
 
 #include <criterion/criterion.h>
+#include <grpc/compression.h>
+#include <grpc/slice.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +112,12 @@ Test(slot, takes_a_message_of_4_MiB_and_refuses_one_byte_more)
 
 static struct wr_grpc_client_call *call_gzip(struct wr_str message)
 {
+    const grpc_metadata gzip = {
+        .key = grpc_slice_from_static_string(GRPC_COMPRESSION_REQUEST_ALGORITHM_MD_KEY),
+        .value = grpc_slice_from_static_string("gzip"),
+    };
     struct wr_grpc_client_call *const made =
-        wr_grpc_client_call_new_gzip(&bed.client, ECHO, WR_GRPC_CLIENT_FOREVER);
+        wr_grpc_client_call_new_with(&bed.client, ECHO, WR_GRPC_CLIENT_FOREVER, &gzip);
 
     (void) wr_grpc_client_call_send(made, message);
     wr_grpc_client_call_half_close(made);
