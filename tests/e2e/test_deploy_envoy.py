@@ -115,6 +115,28 @@ def test_envoy_takes_what_is_shipped(tmp_path):
         validate(f.read(), tmp_path)
 
 
+def istio_patches():
+    """{applyTo: value} of the EnvoyFilter in the guide."""
+    with open(GUIDE, encoding="utf-8") as f:
+        blocks = [yaml.safe_load(b) for b in re.findall(r"^```yaml\n(.*?)^```", f.read(), re.M | re.S)]
+    istio, = (b for b in blocks if b["kind"] == "EnvoyFilter")
+    return {p["applyTo"]: p["patch"]["value"] for p in istio["spec"]["configPatches"]}
+
+
+def test_envoy_takes_the_patches_for_istio(tmp_path):
+    patches, config = istio_patches(), shipped()
+    manager(config)["http_filters"][0] = patches["HTTP_FILTER"]
+    manager(config)["route_config"]["virtual_hosts"][0].update(patches["VIRTUAL_HOST"])
+    grpc = rate_limit(config)["rate_limit_service"]["grpc_service"]["envoy_grpc"]
+    # The name that Istio gives to the port of a Service.
+    port, = (d["spec"]["ports"][0]["port"] for d in manifests.documents()
+                if d["kind"] == "Service" and d["metadata"]["name"] == "weir")
+    assert grpc["cluster_name"] == f"outbound|{port}||{grpc['authority']}"
+    weir = cluster(config, "weir")
+    weir["name"] = weir["load_assignment"]["cluster_name"] = grpc["cluster_name"]
+    validate(config, tmp_path)
+
+
 def test_it_goes_to_the_headless_service():
     address = endpoint(shipped(), "weir")
     service, = (d for d in manifests.documents() if d["kind"] == "Service" and d["spec"].get("clusterIP") == "None")
