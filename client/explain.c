@@ -52,12 +52,12 @@ static bool has_text(struct weir_str text, const char *needle)
     return false;
 }
 
-/* C core tells the causes of a missing connection only in words. `%s` is the target. */
+/* C core tells the causes of a missing connection only in words. */
 static const struct {
     const char *needle;
     enum weir_err code;
-    const char *before; /* the target */
-    const char *after;
+    const char *before; /* what stands before the target */
+    const char *after;  /* and after it */
 } causes[] = {
     {"Connection refused", WEIR_ERR_UNAVAILABLE, "connection refused at ",
      ": is weir running there?"},
@@ -84,7 +84,8 @@ static int message_len(const struct weir_failure *failure)
 static enum weir_err explain_unavailable(const struct weir_failure *failure,
                                          struct weir_error *error)
 {
-    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+    /* With a connection the words are the server's own, about its own troubles. */
+    for (size_t i = 0; !failure->is_connected && i < sizeof causes / sizeof causes[0]; i++) {
         if (has_text(failure->message, causes[i].needle)) {
             return weir_error_set(error, causes[i].code, "%s%s%s", causes[i].before,
                                   failure->target, causes[i].after);

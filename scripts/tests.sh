@@ -47,8 +47,9 @@ run_part() {
 }
 
 show_failure() {
-    say "---- the end of ${1#"$root"/}"
-    tail -n 80 "$1" >&3
+    say "---- ${1#"$root"/}: what failed, and its end"
+    grep -nE '^(\[----\]|\[FAIL\]|FAIL|E  )|error:|Sanitizer' "$1" | head -n 60 >&3 || true
+    tail -n 40 "$1" >&3
     say "----"
 }
 

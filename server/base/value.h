@@ -51,11 +51,12 @@ struct wr_value_member {
 const struct wr_value *wr_value_get(const struct wr_value *map, struct wr_str key);
 
 /*
- * The union of maps `a` and `b` in `arena`: a key in both keeps a's value, except that two maps
- * are merged in their turn. Neither is changed; what is not merged is borrowed from them.
- * False when memory is out.
+ * The union of the `n` maps in `arena`, its keys in order: of values of one key the first wins,
+ * except that where it is a map, later maps of that key are merged into it in their turn. The maps
+ * are not changed; what is not merged is borrowed from them. The cost grows with the number of all
+ * members, and no faster but for a logarithm. False when memory is out.
  */
-bool wr_value_merge(struct wr_arena *arena, const struct wr_value *a, const struct wr_value *b,
+bool wr_value_merge(struct wr_arena *arena, const struct wr_value *const *maps, size_t n,
                     struct wr_value *out_merged);
 
 #endif

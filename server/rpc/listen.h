@@ -2,8 +2,8 @@
 /*
  * Listening sockets: opened together or not at all, on ports that nobody else has.
  *
- * Invariant: a Unix socket file of a live server is never replaced, and at the end only a file that
- * is still ours is removed.
+ * Invariant: a Unix socket file that a server answers at is not replaced (two servers that start in
+ * the same instant are not kept apart), and at the end only a file that is still ours is removed.
  * Threads: open and close by the owner; in between immutable.
  */
 #ifndef WR_RPC_LISTEN_H

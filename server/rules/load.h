@@ -36,8 +36,9 @@ struct wr_load_result {
 
 /*
  * Loads what `options` names. Notes about the content go to `diag`. WR_ERR_NOT_FOUND when a path
- * does not exist (a note names it), WR_ERR_NO_MEMORY; on an error there is no result. A file that
- * cannot be read or is refused is no error here: it is counted, and noted as an error.
+ * does not exist and WR_ERR_IO when a directory of `paths` cannot be read (a note names it),
+ * WR_ERR_NO_MEMORY, WR_ERR_SYSTEM; on an error there is no result. A file that cannot be read or is
+ * refused is no error here: it is counted, and noted as an error.
  */
 WR_MUST_USE enum wr_err wr_rules_load(const struct wr_load_options *options, struct wr_diag *diag,
                                       struct wr_load_result *out_result);

@@ -87,6 +87,8 @@ static enum wr_err add_entry(struct wr_file_list *list, char *path,
 
         if (choice->is_recursive && S_ISDIR(itself.st_mode)) {
             err = add_directory(list, path, choice, diag);
+            /* Noted, and no reason to give up what is beside it. */
+            err = err == WR_ERR_IO ? WR_OK : err;
         } else {
             add_note(diag, WR_SEVERITY_WARNING, path, NULL, "left out: it is a directory");
         }

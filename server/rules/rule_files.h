@@ -27,8 +27,8 @@ struct wr_file_choice {
 
 /*
  * Adds the file `path`, whatever its name, or the files of the directory `path` in sorted order.
- * WR_ERR_NOT_FOUND when there is no such path, WR_ERR_IO when a directory cannot be read, both
- * noted; WR_ERR_NO_MEMORY.
+ * WR_ERR_NOT_FOUND when there is no such path, WR_ERR_IO when it cannot be read, both noted;
+ * WR_ERR_NO_MEMORY. A directory below that cannot be read is noted as an error and left out.
  */
 WR_MUST_USE enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
                                          const struct wr_file_choice *choice, struct wr_diag *diag);

@@ -28,7 +28,8 @@ struct wr_rule {
     struct wr_limit limit; /* when not unlimited */
     enum wr_unit unit;     /* WR_UNIT_UNKNOWN when unlimited */
     struct wr_str name;    /* may be empty */
-    struct wr_str path;    /* domain.key_value.key …, as written: for people and statistics */
+    struct wr_str path;    /* domain.key_value.key …, as written but cut at WR_RULE_PATH_MAX: for
+                              people and statistics */
     const struct wr_str *replaces; /* names */
     size_t n_replaces;
     bool is_unlimited, is_shadow, is_quota, has_detailed_metric;
@@ -47,7 +48,7 @@ struct wr_node {
 
 /*
  * Builds a snapshot with one reference from those of the `n` checked drafts that are not refused.
- * Copies what it needs. WR_ERR_NO_MEMORY.
+ * Copies what it needs. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM when no random key can be drawn.
  */
 WR_MUST_USE enum wr_err wr_rules_new(const struct wr_draft *drafts, size_t n,
                                      struct wr_rules **out_rules);

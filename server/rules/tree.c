@@ -158,23 +158,19 @@ static bool build_node(struct wr_tree_builder *builder, const struct wr_rule_pat
            build_children(builder, &path, draft, node);
 }
 
-/* A wildcard in the value is in the table as well: its own spelling finds it before the wildcards
- * declared ahead of it, as in the incumbent. */
+/* A wildcard is in the table as well: its own spelling finds it before the wildcards declared ahead
+ * of it, as in the incumbent. */
 static void add_node(struct wr_tree_builder *builder, struct wr_tree_level *level,
                      const struct wr_tree_node *node)
 {
     const struct wr_str key = node->node.key, value = node->node.value;
-    const bool is_key_wildcard = wr_wildcard_is(key);
+    const uint64_t first_hash = wr_pair_hash_first(builder->hash_key, key);
 
-    if (is_key_wildcard || wr_wildcard_is(value)) {
+    if (wr_wildcard_is(key) || wr_wildcard_is(value)) {
         level->wildcards[level->n_wildcards++] = node;
     }
-    if (!is_key_wildcard || value.len > 0) {
-        const uint64_t first_hash = wr_pair_hash_first(builder->hash_key, key);
-
-        wr_pair_table_add(&level->pairs, wr_pair_hash(builder->hash_key, first_hash, value), key,
-                          value, node);
-    }
+    wr_pair_table_add(&level->pairs, wr_pair_hash(builder->hash_key, first_hash, value), key, value,
+                      node);
 }
 
 static size_t count_wildcards(const struct wr_draft_rule *const *rules, size_t n)

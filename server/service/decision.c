@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/str_set.h"
 #include "rules/identity.h"
+#include "service/distinct_rules.h"
 #include "service/subject.h"
 
 static enum wr_err fail(struct wr_failure *out_failure, enum wr_err err, struct wr_failure failure)
@@ -116,40 +118,71 @@ static enum wr_err match_all(struct wr_decision *decision, const struct wr_domai
     return WR_OK;
 }
 
-static bool is_named_by(struct wr_str name, const struct wr_rule *rule)
+static bool has_replaces(const struct wr_decision *decision)
 {
-    for (size_t i = 0; i < rule->n_replaces; i++) {
-        if (wr_str_equal(rule->replaces[i], name)) {
+    for (size_t i = 0; i < decision->request->n_descriptors; i++) {
+        const struct wr_rule *const rule = decision->subjects[i].rule;
+
+        if (rule != NULL && rule->n_replaces > 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Names are collected from every matched rule, unlimited and replaced ones too; so two rules that
- * replace each other both go. A pointer stays in `rule` of a subject that became bare only while
- * the others are judged. */
-static void apply_replaces(struct wr_decision *decision)
+/* Every name that a matched rule replaces, in the decision's arena. False when memory is out. */
+static bool collect_replaced(struct wr_decision *decision, struct wr_str_set *out_names)
 {
+    struct wr_arena *const arena = decision->frame.arena;
     const size_t n = decision->request->n_descriptors;
-    const struct wr_rule *last = NULL;
+    const struct wr_rule **const rules = wr_arena_calloc(arena, n, sizeof *rules);
+    const struct wr_rule **const distinct = wr_arena_calloc(arena, n, sizeof *distinct);
+    size_t n_distinct = 0, n_names = 0;
 
+    if (rules == NULL || distinct == NULL) {
+        return false;
+    }
     for (size_t i = 0; i < n; i++) {
-        const struct wr_rule *const replacer = decision->subjects[i].rule;
-
-        if (replacer == NULL || replacer->n_replaces == 0 || replacer == last) {
-            continue;
-        }
-        last = replacer;
-        for (size_t j = 0; j < n; j++) {
-            struct wr_subject *const subject = &decision->subjects[j];
-
-            if (subject->kind == WR_SUBJECT_LIMITED && subject->rule != NULL &&
-                subject->rule->name.len > 0 && is_named_by(subject->rule->name, replacer)) {
-                subject->kind = WR_SUBJECT_BARE;
-            }
+        rules[i] = decision->subjects[i].rule;
+    }
+    if (!wr_distinct_rules(arena, rules, n, distinct, &n_distinct)) {
+        return false;
+    }
+    for (size_t i = 0; i < n_distinct; i++) {
+        n_names += distinct[i]->n_replaces;
+    }
+    if (!wr_str_set_init(out_names, arena, n_names)) {
+        return false;
+    }
+    for (size_t i = 0; i < n_distinct; i++) {
+        for (size_t k = 0; k < distinct[i]->n_replaces; k++) {
+            (void) wr_str_set_add(out_names, &distinct[i]->replaces[k]);
         }
     }
+    return true;
+}
+
+/* Names are collected from every matched rule, unlimited and replaced ones too; so two rules that
+ * replace each other both go. False when memory is out. */
+static bool apply_replaces(struct wr_decision *decision)
+{
+    struct wr_str_set names;
+
+    if (!has_replaces(decision)) {
+        return true;
+    }
+    if (!collect_replaced(decision, &names)) {
+        return false;
+    }
+    for (size_t i = 0; i < decision->request->n_descriptors; i++) {
+        struct wr_subject *const subject = &decision->subjects[i];
+
+        if (subject->kind == WR_SUBJECT_LIMITED && subject->rule != NULL &&
+            subject->rule->name.len > 0 && wr_str_set_has(&names, subject->rule->name)) {
+            subject->kind = WR_SUBJECT_BARE;
+        }
+    }
+    return true;
 }
 
 static uint64_t request_hits(const struct wr_request *request)
@@ -233,7 +266,9 @@ enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
         if (err != WR_OK) {
             return err;
         }
-        apply_replaces(decision);
+        if (!apply_replaces(decision)) {
+            return wr_fail_no_memory(out_failure);
+        }
     }
     if (!make_batch(decision)) {
         return wr_fail_no_memory(out_failure);

@@ -124,24 +124,6 @@ static bool write_descriptors(struct wr_arena *arena, const struct wr_request *r
     return true;
 }
 
-static bool merge_all(struct wr_arena *arena, const struct wr_value *const *passed, size_t n,
-                      struct wr_value *out_map)
-{
-    struct wr_value merged = {.kind = WR_VALUE_MAP};
-
-    for (size_t i = 0; i < n; i++) {
-        /* Many descriptors of one rule are common; a map merged with itself is itself. */
-        if (i > 0 && passed[i] == passed[i - 1]) {
-            continue;
-        }
-        if (!wr_value_merge(arena, &merged, passed[i], &merged)) {
-            return false;
-        }
-    }
-    *out_map = merged;
-    return true;
-}
-
 bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *request,
                                const struct wr_value *const *passed, size_t n_passed,
                                const struct wr_value **out_metadata)
@@ -158,7 +140,7 @@ bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *
     if (request->hits_addend != 0) {
         put(&map, (struct wr_str) WR_STR("hitsAddend"), number_value(request->hits_addend));
     }
-    if (!merge_all(arena, passed, n_passed, &value)) {
+    if (!wr_value_merge(arena, passed, n_passed, &value)) {
         return false;
     }
     if (value.as.map.n > 0) {

@@ -16,8 +16,8 @@
 #include "service/request.h"
 
 /*
- * `passed` holds, in order, the metadata of the `n_passed` rules whose descriptors passed; of two
- * values of one key the first wins, maps are merged. False when memory is out.
+ * `passed` holds, in order and each once, the metadata of the `n_passed` rules whose descriptors
+ * passed; of two values of one key the first wins, maps are merged. False when memory is out.
  */
 bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *request,
                                const struct wr_value *const *passed, size_t n_passed,

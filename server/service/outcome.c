@@ -2,6 +2,7 @@
 /* The second half of a decision: statuses, overall code, headers, metadata. */
 #include "service/decision.h"
 
+#include "service/distinct_rules.h"
 #include "service/dynamic_metadata.h"
 #include "service/headers.h"
 #include "service/subject.h"
@@ -45,7 +46,7 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
     return status;
 }
 
-/* A rule on trial never blocks anybody, with or without a store. */
+/* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
 static struct wr_descriptor_status unanswered_status(const struct wr_decision *decision,
                                                      const struct wr_subject *subject)
 {
@@ -59,7 +60,7 @@ static struct wr_descriptor_status unanswered_status(const struct wr_decision *d
     };
     const enum wr_failure_mode mode = decision->frame.settings->failure_mode;
 
-    if (wr_subject_is_shadow(subject)) {
+    if (wr_subject_is_shadow(subject) || decision->frame.settings->has_shadow_mode) {
         wr_metrics_add(decision->frame.metrics, WR_METRIC_FAILURE_ALLOW, 1);
         return (struct wr_descriptor_status){.code = WR_CODE_OK};
     }
@@ -141,25 +142,43 @@ static enum wr_code judge(const struct wr_decision *decision, const struct tally
     return WR_CODE_OVER_LIMIT;
 }
 
-static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_response *response)
+/* The rules whose descriptors passed, each once. False when memory is out. */
+static bool passed_rules(const struct wr_decision *decision, const struct wr_response *response,
+                         const struct wr_rule **out_rules, size_t *out_n)
 {
     const size_t n = decision->request->n_descriptors;
-    const struct wr_value **const passed =
-        wr_arena_calloc(decision->frame.arena, n, sizeof *passed);
-    size_t n_passed = 0;
+    const struct wr_rule **const rules = wr_arena_calloc(decision->frame.arena, n, sizeof *rules);
 
-    if (passed == NULL) {
+    if (rules == NULL) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
         const struct wr_subject *const subject = &decision->subjects[i];
 
-        if (subject->kind == WR_SUBJECT_LIMITED && response->statuses[i].code == WR_CODE_OK &&
-            subject->rule != NULL && subject->rule->metadata != NULL) {
-            passed[n_passed++] = subject->rule->metadata;
+        if (subject->kind == WR_SUBJECT_LIMITED && response->statuses[i].code == WR_CODE_OK) {
+            rules[i] = subject->rule;
         }
     }
-    return wr_dynamic_metadata_build(decision->frame.arena, decision->request, passed, n_passed,
+    return wr_distinct_rules(decision->frame.arena, rules, n, out_rules, out_n);
+}
+
+static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_response *response)
+{
+    struct wr_arena *const arena = decision->frame.arena;
+    const size_t n = decision->request->n_descriptors;
+    const struct wr_rule **const rules = wr_arena_calloc(arena, n, sizeof *rules);
+    const struct wr_value **const passed = wr_arena_calloc(arena, n, sizeof *passed);
+    size_t n_rules = 0, n_passed = 0;
+
+    if (rules == NULL || passed == NULL || !passed_rules(decision, response, rules, &n_rules)) {
+        return false;
+    }
+    for (size_t i = 0; i < n_rules; i++) {
+        if (rules[i]->metadata != NULL) {
+            passed[n_passed++] = rules[i]->metadata;
+        }
+    }
+    return wr_dynamic_metadata_build(arena, decision->request, passed, n_passed,
                                      &response->dynamic_metadata);
 }
 
@@ -196,7 +215,7 @@ enum wr_err wr_decision_finish(struct wr_decision *decision, struct wr_response 
         .n_statuses = n,
     };
 
-    if (tally.n_unknown > 0 && !is_over(&tally) && !settings->has_shadow_mode) {
+    if (tally.n_unknown > 0 && !is_over(&tally)) {
         return fail_unanswered(out_failure);
     }
     if (settings->has_response_headers && tally.shown != NULL &&

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store that answers late, in another order, or never: what becomes of the calls meanwhile."""
 import functools
+import socket
 
 import grpc
 import oraclelib
@@ -112,6 +113,25 @@ def test_stop_waits_for_the_answers(serve):
         answered = {stream for kind, _, stream, payload in raw.frames() if kind == rawh2.DATA and payload}
     assert answered == streams
     assert server.process.wait(weirserver.STOP_SECONDS) == 0
+
+
+def is_refused(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def test_stop_closes_the_listening_socket_first(serve):
+    server = serve(delay_us=1500000)
+    with rawh2.Connection(server.port) as raw:
+        raw.send(*call_frames(1, "a"))
+        raw.ping()
+        server.signal_stop()
+        wait_until(lambda: is_refused(server.port), "a closed socket", 1.4)
+        assert server.process.poll() is None
+        assert raw.wait_end(1) == rawh2.HEADERS
 
 
 def test_stop_ends_calls_that_get_no_answer(serve):

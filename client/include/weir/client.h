@@ -128,7 +128,7 @@ struct weir_client;
  * WEIR_ERR_INVALID (a target or policy that cannot be), WEIR_ERR_MEMORY.
  *
  * Threads: any thread. It starts threads of gRPC's own, which inherit the caller's signal mask,
- * and one that takes no signals and makes lost connections anew.
+ * and one that takes no signals and watches the connection.
  */
 WEIR_API WEIR_MUST_USE enum weir_err weir_client_new(const struct weir_options *options,
                                                      struct weir_client **out_client,

@@ -9,7 +9,7 @@
 #include "rpc/grpc/worker.h"
 
 /* Enough for what arrives in one turn of the worker. */
-#define POSTED 64
+#define POSTED 32
 
 static size_t wish(const struct wr_grpc_lane *lane)
 {
@@ -92,5 +92,20 @@ void wr_grpc_lane_put(struct wr_grpc_lane *lane, struct wr_grpc_slot *slot)
     } else {
         push_idle(lane, slot);
         wr_grpc_worker_give_up(lane->worker);
+    }
+}
+
+void wr_grpc_lane_drain(struct wr_grpc_lane *lane)
+{
+    static const struct wr_str stopping = WR_STR("the server is shutting down");
+
+    if (lane->method->kind != WR_METHOD_STREAM) {
+        return;
+    }
+    for (struct wr_grpc_slot *slot = lane->made; slot != NULL; slot = slot->next_made) {
+        if (slot->state == WR_GRPC_OPEN && slot->n_awaits == 0) {
+            slot->base.ops->finish(&slot->base, WR_STATUS_UNAVAILABLE, stopping,
+                                   (struct wr_str){0});
+        }
     }
 }

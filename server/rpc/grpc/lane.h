@@ -42,6 +42,9 @@ void wr_grpc_lane_fill(struct wr_grpc_lane *lane);
 /* A slot of the lane is no longer posted. */
 void wr_grpc_lane_take(struct wr_grpc_lane *lane);
 
+/* The server stops: ends the streams that wait for their callers alone, who might never come. */
+void wr_grpc_lane_drain(struct wr_grpc_lane *lane);
+
 /* A slot of the lane is no longer in use: posts it or keeps it. */
 void wr_grpc_lane_put(struct wr_grpc_lane *lane, struct wr_grpc_slot *slot);
 

@@ -47,9 +47,9 @@ WR_MUST_USE enum wr_err wr_grpc_server_start(struct wr_grpc_server *server);
 /* Serves a connected, non-blocking socket, which it closes; after stop began, it only closes. */
 void wr_grpc_server_adopt(struct wr_grpc_server *server, int fd);
 
-/* Asks the callers to go elsewhere, waits up to `grace_us` for calls to end and, a second at most,
- * for callers to close their connections; cancels the rest, and joins the workers once each await
- * was woken. Does nothing unless started and not yet stopped. */
+/* Asks the callers to go elsewhere, ends streams that await nothing, waits up to `grace_us` for
+ * calls to end and, a second at most, for callers to close their connections; cancels the rest, and
+ * joins the workers once each await was woken. Does nothing unless started and not yet stopped. */
 void wr_grpc_server_stop(struct wr_grpc_server *server, int64_t grace_us);
 
 /* Stops without grace where still needed. */

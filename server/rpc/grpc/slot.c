@@ -126,17 +126,27 @@ static void recycle(struct wr_grpc_slot *slot)
 /* Ends a call whose message cannot be unpacked; its method does not hear of it. */
 static void refuse_message(struct wr_grpc_slot *slot, enum wr_err err)
 {
-    static const struct wr_str malformed = WR_STR("the message is not compressed as it says");
-    static const struct wr_str too_large = WR_STR("the message unpacks to more than the limit");
-    static const struct wr_str no_memory = WR_STR("out of memory");
-    const struct wr_str nothing = {0};
+    static const struct {
+        enum wr_err err;
+        enum wr_metric metric;
+        enum wr_status status;
+        struct wr_str text;
+    } rows[] = {
+        {WR_ERR_MALFORMED, WR_METRIC_CALLS_INVALID, WR_STATUS_INVALID_ARGUMENT,
+         WR_STR("the message is not compressed as it says")},
+        {WR_ERR_TOO_LARGE, WR_METRIC_CALLS_TOO_LARGE, WR_STATUS_RESOURCE_EXHAUSTED,
+         WR_STR("the message unpacks to more than the limit")},
+        {WR_ERR_NO_MEMORY, WR_METRIC_CALLS_NO_MEMORY, WR_STATUS_RESOURCE_EXHAUSTED,
+         WR_STR("out of memory")},
+    };
+    size_t i = 0;
 
-    if (err == WR_ERR_MALFORMED) {
-        slot->base.ops->finish(&slot->base, WR_STATUS_INVALID_ARGUMENT, malformed, nothing);
-    } else {
-        slot->base.ops->finish(&slot->base, WR_STATUS_RESOURCE_EXHAUSTED,
-                               err == WR_ERR_TOO_LARGE ? too_large : no_memory, nothing);
+    while (rows[i].err != err) {
+        i++;
+        WR_ASSERT(i < sizeof rows / sizeof rows[0]);
     }
+    wr_metrics_add(slot->base.metrics, rows[i].metric, 1);
+    slot->base.ops->finish(&slot->base, rows[i].status, rows[i].text, (struct wr_str){0});
 }
 
 static void deliver(struct wr_grpc_slot *slot)
@@ -255,6 +265,7 @@ void wr_grpc_slot_run(struct wr_grpc_slot *slot, enum wr_grpc_event event, bool 
     case WR_GRPC_ARRIVED:
         wr_grpc_lane_take(slot->lane);
         if (!is_ok) {
+            wr_grpc_lane_drain(slot->lane);
             wr_grpc_worker_give_up(slot->lane->worker);
             return;
         }

@@ -58,6 +58,11 @@ static const struct wr_value_member members_b[] = {
 static const struct wr_value a = MAP(members_a), b = MAP(members_b);
 static const struct wr_value empty = {.kind = WR_VALUE_MAP};
 
+static bool merge(const struct wr_value *x, const struct wr_value *y, struct wr_value *out_merged)
+{
+    return wr_value_merge(&arena, (const struct wr_value *const[]){x, y}, 2, out_merged);
+}
+
 Test(value, get_finds_a_key_of_a_map_and_nothing_else)
 {
     const struct wr_value number = NUMBER(1);
@@ -72,7 +77,7 @@ Test(value, a_merge_is_the_union_and_the_first_wins, .init = begin, .fini = end)
 {
     struct wr_value merged;
 
-    cr_assert(wr_value_merge(&arena, &a, &b, &merged));
+    cr_assert(merge(&a, &b, &merged));
     cr_assert_eq(merged.as.map.n, 5u);
     cr_assert_eq(number_at(&merged, "only_a"), 1.0);
     cr_assert_eq(number_at(&merged, "both"), 2.0);
@@ -83,7 +88,7 @@ Test(value, maps_in_both_are_merged_in_their_turn, .init = begin, .fini = end)
 {
     struct wr_value merged;
 
-    cr_assert(wr_value_merge(&arena, &a, &b, &merged));
+    cr_assert(merge(&a, &b, &merged));
 
     const struct wr_value *const maps = wr_value_get(&merged, wr_str_of("maps"));
 
@@ -99,7 +104,7 @@ Test(value, a_merge_changes_neither, .init = begin, .fini = end)
 {
     struct wr_value merged;
 
-    cr_assert(wr_value_merge(&arena, &a, &b, &merged));
+    cr_assert(merge(&a, &b, &merged));
     cr_assert_eq(a.as.map.n, 4u);
     cr_assert_eq(wr_value_get(&a, wr_str_of("maps"))->as.map.n, 2u);
     cr_assert_eq(wr_value_get(&b, wr_str_of("maps"))->as.map.n, 2u);
@@ -109,11 +114,11 @@ Test(value, a_merge_with_an_empty_map_is_the_other, .init = begin, .fini = end)
 {
     struct wr_value merged;
 
-    cr_assert(wr_value_merge(&arena, &a, &empty, &merged));
+    cr_assert(merge(&a, &empty, &merged));
     cr_assert_eq(merged.as.map.n, 4u);
-    cr_assert(wr_value_merge(&arena, &empty, &b, &merged));
+    cr_assert(merge(&empty, &b, &merged));
     cr_assert_eq(merged.as.map.n, 4u);
-    cr_assert(wr_value_merge(&arena, &empty, &empty, &merged));
+    cr_assert(merge(&empty, &empty, &merged));
     cr_assert_eq(merged.as.map.n, 0u);
 }
 
@@ -128,7 +133,7 @@ Test(value, a_merge_without_memory_fails_whichever_allocation_it_is)
         wr_arena_init(&arena, 16);
         failing_malloc_start(n_failed);
 
-        const bool is_merged = wr_value_merge(&arena, &a, &b, &merged);
+        const bool is_merged = merge(&a, &b, &merged);
 
         failing_malloc_stop();
         wr_arena_fini(&arena);
@@ -137,4 +142,25 @@ Test(value, a_merge_without_memory_fails_whichever_allocation_it_is)
         }
     }
     cr_assert_geq(n_failed, 1u);
+}
+
+Test(value, many_maps_merge_in_order_and_a_map_is_not_merged_into_a_number, .init = begin,
+     .fini = end)
+{
+    static const struct wr_value_member number[] = {{WR_STR("k"), NUMBER(9)}};
+    static const struct wr_value_member map_a[] = {{WR_STR("k"), MAP(inner_a)}};
+    static const struct wr_value_member map_b[] = {{WR_STR("k"), MAP(inner_b)}};
+    static const struct wr_value n = MAP(number), x = MAP(map_a), y = MAP(map_b);
+    struct wr_value merged;
+
+    cr_assert(wr_value_merge(&arena, (const struct wr_value *const[]){&x, &n, &y}, 3, &merged));
+    cr_assert_eq(merged.as.map.n, 1);
+
+    const struct wr_value *const inner = wr_value_get(&merged, wr_str_of("k"));
+
+    cr_assert_eq(inner->as.map.n, 3);
+    cr_assert_eq((int) number_at(inner, "y"), 2);
+    cr_assert_eq((int) number_at(inner, "z"), 30);
+    cr_assert(wr_value_merge(&arena, (const struct wr_value *const[]){&n, &x, &y}, 3, &merged));
+    cr_assert_eq((int) number_at(&merged, "k"), 9);
 }

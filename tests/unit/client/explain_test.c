@@ -27,6 +27,8 @@ static const struct {
      "the connection to h:1 broke off: was the server stopped or restarted?"},
     {14, "Trying to connect an http1.x server", false, WEIR_ERR_PROTOCOL,
      "h:1 speaks HTTP/1: use the gRPC port, 8081 unless told otherwise"},
+    {14, "redis: Connection refused", true, WEIR_ERR_UNAVAILABLE,
+     "the server at h:1 cannot answer now, try later: redis: Connection refused"},
     {14, "no rules yet", true, WEIR_ERR_UNAVAILABLE,
      "the server at h:1 cannot answer now, try later: no rules yet"},
     {4, "Deadline Exceeded", true, WEIR_ERR_TIMEOUT,

@@ -65,6 +65,11 @@ Test(draft, unlimited)
     assert_notes(rows, sizeof rows / sizeof rows[0]);
 }
 
+#define ESCAPE                                                                                     \
+    "f.yaml:2:36: warning: `name` holds a quote, a backslash or a control character, which "       \
+    "response headers cannot show as they are (in d.a); use letters, digits, blanks and "          \
+    "punctuation\n"
+
 Test(draft, replaces_and_names)
 {
     static const struct row rows[] = {
@@ -76,10 +81,11 @@ Test(draft, replaces_and_names)
          "f.yaml:2:70: error: a rule must not replace itself, `me` (in d.a); name another rule\n"},
         {"key: a, rate_limit: {unlimited: true, name: me, replaces: [{name: me}]}",
          "f.yaml:2:75: error: a rule must not replace itself, `me` (in d.a); name another rule\n"},
-        {"key: a, rate_limit: {unit: hour, name: 'a\"b'}",
-         "f.yaml:2:36: warning: `name` holds a quote, a backslash or a control character, which "
-         "response headers cannot show as they are (in d.a); use letters, digits, blanks and "
-         "punctuation\n"},
+        {"key: a, rate_limit: {unit: hour, name: 'kilo limit/1 é'}", ""},
+        {"key: a, rate_limit: {unit: hour, name: 'a\"b'}", ESCAPE},
+        {"key: a, rate_limit: {unit: hour, name: 'a\\b'}", ESCAPE},
+        {"key: a, rate_limit: {unit: hour, name: \"a\\tb\"}", ESCAPE},
+        {"key: a, rate_limit: {unit: hour, name: \"a\\x7f\"}", ESCAPE},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);

@@ -159,6 +159,21 @@ Test(identity, a_shared_level_stands_for_all_its_values)
     fini(&fixture);
 }
 
+Test(identity, each_level_is_written_for_itself)
+{
+    static const char want[] = "\1\0\0\0d"
+                               "\1\4\0\0\0tier\2\0\0\0g*"
+                               "\0\1\0\0\0p\1\0\0\0"
+                               "1"
+                               "\xff\x00\x87\x93\x03\0\0\0\0\0\0\0\0\0\0";
+    static const struct wr_str wanted = {.ptr = want, .len = sizeof want - 1};
+    struct fixture fixture;
+
+    init(&fixture, sharing);
+    cr_assert(wr_str_equal(of_two(&fixture, "tier", "gold", "p", "1"), wanted));
+    fini(&fixture);
+}
+
 Test(identity, a_shared_pattern_is_not_the_literal_value_of_the_same_text)
 {
     struct fixture with_rule, without;

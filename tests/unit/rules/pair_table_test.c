@@ -62,6 +62,21 @@ Test(pair_table, the_seam_between_the_two_texts_counts)
     wr_arena_fini(&fixture.arena);
 }
 
+Test(pair_table, pairs_of_one_hash_are_told_apart)
+{
+    static const int first = 1, second = 2;
+    struct fixture fixture;
+
+    init(&fixture, 2);
+    wr_pair_table_add(&fixture.table, 7, wr_str_of("a"), wr_str_of("b"), &first);
+    wr_pair_table_add(&fixture.table, 7, wr_str_of("a"), wr_str_of("c"), &second);
+    cr_assert_eq(wr_pair_table_find(&fixture.table, 7, wr_str_of("a"), wr_str_of("b")), &first);
+    cr_assert_eq(wr_pair_table_find(&fixture.table, 7, wr_str_of("a"), wr_str_of("c")), &second);
+    cr_assert_null(wr_pair_table_find(&fixture.table, 7, wr_str_of("b"), wr_str_of("b")));
+    cr_assert_null(wr_pair_table_find(&fixture.table, 11, wr_str_of("a"), wr_str_of("b")));
+    wr_arena_fini(&fixture.arena);
+}
+
 Test(pair_table, all_of_ten_thousand_are_found_and_no_other)
 {
     enum { N = 10000 };

@@ -72,6 +72,42 @@ Test(tree, exact_then_wildcards_in_order_then_any_value)
         rows);
 }
 
+Test(tree, an_empty_value_tries_the_wildcards_first)
+{
+    static const struct row rows[] = {{{{"a", ""}}, 6}, {{{"a", "1"}}, 6}, {{{"b", ""}}, 5}};
+
+    ASSERT_ROWS("domain: d\n"
+                "descriptors:\n"
+                "  - {key: a, " LIMIT(5) "}\n"
+                                         "  - {key: a, value: '*', " LIMIT(
+                                             6) "}\n"
+                                                "  - {key: b, " LIMIT(
+                                                    5) "}\n"
+                                                       "  - {key: b, value: 'x*', " LIMIT(6) "}\n",
+                rows);
+}
+
+Test(tree, the_spelling_of_a_wildcard_finds_it_before_those_ahead_of_it)
+{
+    static const struct row rows[] = {
+        {{{"k", "abc*"}}, 2},
+        {{{"k", "abcd"}}, 1},
+        {{{"h-*", "x"}}, 4},
+        {{{"h-1", "x"}}, 3},
+    };
+
+    ASSERT_ROWS("domain: d\n"
+                "descriptors:\n"
+                "  - {key: k, value: 'a*', " LIMIT(
+                    1) "}\n"
+                       "  - {key: k, value: 'abc*', " LIMIT(
+                           2) "}\n"
+                              "  - {key: 'h*', value: x, " LIMIT(
+                                  3) "}\n"
+                                     "  - {key: 'h-*', value: x, " LIMIT(4) "}\n",
+                rows);
+}
+
 Test(tree, a_star_in_the_key_is_tested_against_the_key_alone)
 {
     static const struct row rows[] = {

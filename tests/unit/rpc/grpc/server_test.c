@@ -145,6 +145,26 @@ Test(server, answers_what_is_in_flight_within_the_grace)
     cr_assert_eq(atomic_load(&bed.n_closed), 1);
 }
 
+Test(server, ends_idle_streams_when_it_stops)
+{
+    struct wr_thread stopper;
+    struct wr_str got = {0};
+
+    bed_open(&bed);
+
+    struct wr_grpc_client_call *const stream =
+        wr_grpc_client_call_new(&bed.client, ECHO_STREAM, WR_GRPC_CLIENT_FOREVER);
+
+    cr_assert(wr_grpc_client_call_send(stream, S("still there?")));
+    cr_assert(wr_grpc_client_call_receive(stream, &got));
+    cr_assert_eq(wr_thread_start(&stopper, "stopper", stop_with_grace, NULL), WR_OK);
+    cr_assert_eq(wr_grpc_client_call_end(stream), GRPC_STATUS_UNAVAILABLE);
+    cr_assert(wr_str_equal(wr_grpc_client_call_text(stream), S("the server is shutting down")));
+    wr_grpc_client_call_free(stream);
+    wr_thread_join(&stopper);
+    bed_close(&bed);
+}
+
 static void stop_at_once(void *context)
 {
     (void) context;

@@ -159,7 +159,7 @@ Test(slot, knows_the_deadline)
     char text[32] = "";
 
     memcpy(text, left.ptr, left.len);
-    cr_assert_leq(atoll(text), 60000000);
+    cr_assert_leq(atoll(text), 62000000, "what travels is rounded up: %s", text);
     cr_assert_gt(atoll(text), 30000000);
     cr_assert_eq(wr_grpc_client_call_end(made), GRPC_STATUS_OK);
     wr_grpc_client_call_free(made);

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir check`: its output, its exit status, and files that nobody would write by hand."""
+import re
+
+import pytest
+import weirserver
+
+GOOD = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
+BOMB = ("domain: d\na: &a [x, x, x, x, x, x, x, x, x, x]\n"
+        + "".join(f"{b}: &{b} [{', '.join(['*' + a] * 10)}]\n" for a, b in zip("abcdefgh", "bcdefghi")))
+
+
+@pytest.fixture
+def check(tmp_path):
+    """check(files, flag, …) -> (exit status, text)"""
+    def run(files, *flags, names=None):
+        for name, data in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        result = weirserver.run(weirserver.binary("weir"), "check", *flags, *(names or files), cwd=tmp_path, seconds=60)
+        text = result.stdout + result.stderr
+        assert not weirserver.SANITIZER_REPORT.search(text), text
+        return result.returncode, text
+    return run
+
+
+def test_good_file(check):
+    status, text = check({"a.yaml": GOOD})
+    assert status == 0
+    assert "error:" not in text
+    assert "1 file, 1 domain, 1 limit" in text
+
+
+def test_all_errors_of_all_files_with_their_places(check):
+    one = "domain: a\ndescriptors:\n  - {key: k, rate_limit: {unit: hours, requests_per_unit: 5}}\n  - {kee: m}\n"
+    two = "domain: b\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: -1}}\n"
+    status, text = check({"one.yaml": one, "two.yaml": two})
+    assert status == 1
+    places = re.findall(r"^(\w+\.yaml:\d+):\d+: error: ", text, re.M)
+    assert {"one.yaml:3", "one.yaml:4", "two.yaml:3"} <= set(places)
+
+
+def test_directory(check):
+    files = {"rules/a.yaml": GOOD, "rules/.hidden.yaml": "domain: [", "rules/b.txt": "domain: ["}
+    assert check(files, names=["rules"])[0] == 0
+    status, text = check({"rules/c.yml": "domain: ["}, names=["rules"])
+    assert status == 1
+    assert re.search(r"^rules/c.yml:\d+:\d+: error: ", text, re.M)
+
+
+def test_one_domain_in_two_files(check):
+    files = {"a.yaml": GOOD, "b.yaml": GOOD.replace("key: k", "key: m")}
+    status, text = check(files)
+    assert status == 1
+    assert "b.yaml:1:" in text
+    assert check(files, "--merge-domain-config")[0] == 0
+
+
+def test_a_warning_is_an_error_when_strict(check):
+    files = {"a.yaml": GOOD.replace("{key: k,", "{key: k, unit: hour,")}
+    status, text = check(files)
+    assert (status, "warning:" in text) == (0, True)
+    assert check(files, "--strict")[0] == 1
+
+
+def test_missing_file(check):
+    status, text = check({}, names=["nowhere.yaml"])
+    assert status != 0
+    assert "nowhere.yaml" in text
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"\n", b"\0", GOOD.encode() + b"\0", b"domain: a\0b\n", b"domain: \xff\xfe\xfd\n", b"\xef\xbb\xbf",
+    b"domain: \xc3\x28\n", b"\xff\xfed\0", b"- " * 100000, b"[" * 100000, b"{a: " * 50000, b"&a [*a]\n", b"*nobody\n",
+    b"domain: d\n" + b"#" * 1000000 + b"\n[", b"domain: " + b"x" * 10 + b"\n<<: *x\n", BOMB.encode(),
+    b"%YAML 9.9\n---\ndomain: d\n", b"domain: !!binary x\ndescriptors: !!set {a}\n",
+    b"domain: d\ndescriptors:\n" + b"  - descriptors:\n" * 2, b"? [a, b]\n: c\n",
+], ids=range(21))
+def test_odd_files_are_refused_in_words(check, data):
+    status, text = check({"odd.yaml": data})
+    assert status == 1
+    assert "odd.yaml" in text
+
+
+def test_deep_rules_are_bounded(check):
+    def nested(depth):
+        levels = "".join("  " * n + f"descriptors:\n{'  ' * n}- key: k{n}\n" for n in range(depth))
+        return "domain: d\n" + levels + "  " * depth + "rate_limit: {unit: hour, requests_per_unit: 1}\n"
+    assert check({"deep.yaml": nested(60)})[0] == 0
+    status, text = check({"deep.yaml": nested(70)})
+    assert status == 1
+    assert "--max-rules-depth" in text
+    assert check({"deep.yaml": nested(20)}, "--max-rules-depth", "10")[0] == 1
+
+
+def test_big_files_are_bounded(check):
+    big = GOOD + "".join(f"  - {{key: k, value: v{i}, rate_limit: {{unit: hour, requests_per_unit: 5}}}}\n" for i in range(20000))
+    assert check({"big.yaml": big})[0] == 0
+    for flag, bound in (("--max-rules-file-bytes", "100000"), ("--max-rules-nodes", "1000")):
+        status, text = check({"big.yaml": big}, flag, bound)
+        assert status == 1
+        assert flag in text
+    assert check({"huge.yaml": b"#" * (100 << 20)})[0] == 1
