@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Envoy asks the server."""
-import glob
-import http.client
 import os
-import socket
 import string
-import subprocess
 
+import envoyproxy
 import pytest
-import weirserver
-from weirserver import wait_until
 
 RULES = """\
 domain: edge
@@ -19,54 +14,6 @@ descriptors:
   - {key: dark, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 1}}
 """
 TEMPLATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "envoy.yaml")
-PROGRAM = os.path.join(weirserver.BUILD, "venv-envoy", "lib", "python3*", "site-packages", "envoy", "_bin", "envoy")
-
-
-class Envoy:
-    """One Envoy process in front of a server."""
-
-    def __init__(self, folder, rls_port, deny):
-        program, = glob.glob(PROGRAM)
-        with open(TEMPLATE, encoding="utf-8") as f:
-            template = string.Template(f.read())
-        # Both sockets stay bound while the two free ports are chosen, so that they differ.
-        with socket.socket() as a, socket.socket() as b:
-            for s in (a, b):
-                s.bind(("127.0.0.1", 0))
-            self.edge_port, upstream_port = a.getsockname()[1], b.getsockname()[1]
-        self.log_file = os.path.join(folder, "envoy.log")
-        config = os.path.join(folder, "envoy.yaml")
-        with open(config, "w", encoding="utf-8") as f:
-            f.write(template.substitute(EDGE_PORT=self.edge_port, UPSTREAM_PORT=upstream_port, RLS_PORT=rls_port,
-                                        DENY=str(deny).lower()))
-        with open(self.log_file, "wb") as log:
-            self.process = subprocess.Popen([program, "-c", config, "--concurrency", "1", "--disable-hot-restart",
-                                             "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        wait_until(self.answers, "Envoy's listener", 30)
-
-    def answers(self):
-        with open(self.log_file, encoding="utf-8", errors="replace") as f:
-            assert self.process.poll() is None, f.read()
-        try:
-            # Without x-user there is no descriptor, so the server is not asked.
-            return self.get("/", {})[0] == 200
-        except OSError:
-            return False
-
-    def get(self, path, headers):
-        """-> (status, {header: value})"""
-        connection = http.client.HTTPConnection("127.0.0.1", self.edge_port, timeout=10)
-        try:
-            connection.request("GET", path, headers=headers)
-            reply = connection.getresponse()
-            reply.read()
-            return reply.status, {k.lower(): v for k, v in reply.getheaders()}
-        finally:
-            connection.close()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(20)
 
 
 @pytest.fixture
@@ -77,7 +24,13 @@ def server(launch_stores):
 @pytest.fixture
 def envoy(server, tmp_path, request):
     """Fails open, and closed where a test sets the parameter."""
-    process = Envoy(str(tmp_path), server.port, getattr(request, "param", False))
+    with open(TEMPLATE, encoding="utf-8") as f:
+        template = string.Template(f.read())
+    edge_port, upstream_port = envoyproxy.free_ports(2)
+    deny = str(getattr(request, "param", False)).lower()
+    # At start it asks for / without x-user: there is no descriptor, so the server is not asked.
+    process = envoyproxy.Envoy(str(tmp_path), template.substitute(
+        EDGE_PORT=edge_port, UPSTREAM_PORT=upstream_port, RLS_PORT=server.port, DENY=deny), edge_port)
     yield process
     process.stop()
 
