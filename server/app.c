@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_notes.h"
 #include "cores.h"
 #include "listeners.h"
-#include "log_notes.h"
 #include "metrics/metrics.h"
 #include "rpc/acceptor.h"
 #include "rpc/decide.h"
@@ -24,6 +22,7 @@
 #include "rpc/listen.h"
 #include "rpc/reflection.h"
 #include "rules/current.h"
+#include "rules/reload.h"
 #include "rules_source.h"
 #include "service/service.h"
 #include "store/local_store.h"
@@ -32,9 +31,6 @@
 #define MAX_NOTES 100
 #define MAX_WATCHERS 1000
 #define N_METHODS (1 + WR_HEALTH_METHODS + WR_REFLECTION_METHODS)
-
-/* While rules are waited for. */
-#define RULES_POLL_S 1
 
 struct wr_app {
     const struct wr_options *options; /* borrowed */
@@ -47,16 +43,14 @@ struct wr_app {
     struct wr_method methods[N_METHODS];
     /* owned; NULL until made */
     struct wr_metrics *metrics;
-    struct wr_metrics_block *block; /* of main */
     struct wr_backend *backend;
     struct wr_health *health;
     struct wr_descriptor_pool *pool;
     struct wr_grpc_server *server;
     struct wr_listen *listen;
     struct wr_acceptor *acceptor;
+    struct wr_reload *reload;
     bool has_service; /* service is set up */
-    bool has_told;    /* notes about the rules were logged */
-    uint64_t told;    /* print_of those */
 };
 
 static int fail(int code, const char *what)
@@ -87,90 +81,48 @@ enum wr_err wr_app_local_backend(const struct wr_options *options, struct wr_met
         &(struct wr_local_store_options){.max_counters = options->max_counters}, out_backend);
 }
 
-/* Puts what is good in force. With files and none of them good there are no rules, which is not
- * the same as rules that limit nothing. */
-static void use_rules(struct wr_app *app, struct wr_load_result *result)
+/* Behind each publication of rules. */
+static void on_rules(void *context)
 {
-    const bool is_good = result->n_refused == 0;
+    const struct wr_app *const app = context;
 
-    wr_metrics_add(app->block, is_good ? WR_METRIC_CONFIG_LOADS : WR_METRIC_CONFIG_ERRORS, 1);
-    if (result->n_files > 0 && result->n_refused == result->n_files) {
-        wr_rules_release(result->rules);
-        return;
-    }
-    wr_log(is_good ? WR_LOG_INFO : WR_LOG_WARN,
-           "rules in force: domains: %zu, limits: %zu, from %zu of %zu files%s",
-           wr_rules_domain_count(result->rules), wr_rules_limit_count(result->rules),
-           result->n_files - result->n_refused, result->n_files,
-           is_good ? "" : "; what the refused files hold is not limited");
-    wr_current_rules_publish(&app->rules, &result->rules);
     wr_health_set(app->health, true);
-}
-
-/* Tells one list of notes from another, so that looking again every second is not told again. */
-static uint64_t print_of(const struct wr_diag *diag)
-{
-    char line[2048];
-    uint64_t print = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (const struct wr_note *note = diag->first; note != NULL; note = note->next) {
-        wr_note_format(note, line, sizeof line);
-        for (const char *c = line; *c != '\0'; c++) {
-            print = (print ^ (unsigned char) *c) * UINT64_C(1099511628211);
-        }
-    }
-    return print;
-}
-
-/* What keeps the rules from being in force is told once, and again when it has changed. */
-static void tell(struct wr_app *app, enum wr_err err, const struct wr_diag *diag)
-{
-    const uint64_t print = print_of(diag);
-
-    if (app->has_told && print == app->told) {
-        return;
-    }
-    app->has_told = true;
-    app->told = print;
-    wr_log_notes(diag);
-    if (err != WR_OK && diag->n_errors == 0) {
-        wr_log(WR_LOG_ERROR, "the rules could not be loaded: %s", wr_err_text(err));
-    }
-    if (!wr_health_is_serving(app->health)) {
-        wr_log(WR_LOG_WARN,
-               "no rules are in force: calls are answered UNAVAILABLE until a rule "
-               "file is good; looking again every %d s",
-               RULES_POLL_S);
-    }
-}
-
-static enum wr_err load_rules(struct wr_app *app)
-{
-    struct wr_load_result result = {0};
-    struct wr_diag diag;
-
-    wr_diag_init(&diag, MAX_NOTES);
-
-    const enum wr_err err = wr_rules_load(&app->source.load, &diag, &result);
-
-    if (err == WR_OK) {
-        use_rules(app, &result);
-    }
-    tell(app, err, &diag);
-    wr_diag_fini(&diag);
-    return err;
 }
 
 /* At start a path that is not there is a mistake; later, and with the incumbent's variables, it is
  * waited for. */
 static int load_first_rules(struct wr_app *app)
 {
-    const enum wr_err err = load_rules(app);
+    const struct wr_reload_options options = {
+        .load = &app->source.load,
+        .current = &app->rules,
+        .metrics = app->metrics,
+        .on_rules = on_rules,
+        .context = app,
+        .poll_us = app->options->rules_poll_us,
+    };
+
+    if (wr_reload_new(&options, &app->reload) != WR_OK) {
+        return fail(EX_OSERR, "rules cannot be loaded: out of memory or descriptors");
+    }
+
+    const enum wr_err err = wr_reload_load(app->reload);
 
     if (err == WR_OK || (err == WR_ERR_NOT_FOUND && app->source.may_be_absent)) {
+        if (!wr_health_is_serving(app->health)) {
+            wr_log(WR_LOG_WARN, "no rules are in force: calls are answered UNAVAILABLE until a "
+                                "rule file is good");
+        }
         return EX_OK;
     }
     return err == WR_ERR_NOT_FOUND || err == WR_ERR_IO ? EX_NOINPUT : EX_OSERR;
+}
+
+static int start_reload(struct wr_app *app)
+{
+    return wr_reload_start(app->reload) == WR_OK
+               ? EX_OK
+               : fail(EX_OSERR, "the reloader could not be started: out of threads");
 }
 
 static size_t n_workers(const struct wr_app *app)
@@ -182,9 +134,9 @@ static int make_parts(struct wr_app *app, wr_backend_new_fn new_backend)
 {
     app->settings = settings_of(app->options);
     app->metrics = wr_metrics_new();
-    app->block = app->metrics != NULL ? wr_metrics_block_new(app->metrics) : NULL;
     app->health = wr_health_new(MAX_WATCHERS);
-    if (app->block == NULL || app->health == NULL || wr_descriptor_pool_new(&app->pool) != WR_OK) {
+    if (app->metrics == NULL || app->health == NULL ||
+        wr_descriptor_pool_new(&app->pool) != WR_OK) {
         return fail(EX_OSERR, "the server could not be set up: out of memory");
     }
     wr_clock_init(&app->clock, NULL, NULL);
@@ -288,22 +240,28 @@ static sigset_t end_signals(void)
     return set;
 }
 
-/* Waits for the end. While no rules are in force it looks for them in between. */
+static sigset_t awaited_signals(void)
+{
+    sigset_t set = end_signals();
+
+    (void) sigaddset(&set, SIGHUP);
+    return set;
+}
+
+/* Waits for the end; SIGHUP has the rule files looked at. */
 static void wait_for_end(struct wr_app *app)
 {
-    const sigset_t set = end_signals();
-    const struct timespec poll = {.tv_sec = RULES_POLL_S};
+    const sigset_t set = awaited_signals();
 
     for (;;) {
-        const bool has_rules = wr_health_is_serving(app->health);
-        const int got = has_rules ? sigwaitinfo(&set, NULL) : sigtimedwait(&set, NULL, &poll);
+        const int got = sigwaitinfo(&set, NULL);
 
-        if (got > 0) {
+        if (got == SIGHUP) {
+            wr_log(WR_LOG_INFO, "SIGHUP: looking at the rule files");
+            wr_reload_look(app->reload);
+        } else if (got > 0) {
             wr_log(WR_LOG_INFO, "%s: draining", got == SIGTERM ? "SIGTERM" : "SIGINT");
             return;
-        }
-        if (errno == EAGAIN) {
-            (void) load_rules(app);
         }
     }
 }
@@ -320,6 +278,7 @@ static void let_signals_kill(void)
 
 static void drain(struct wr_app *app)
 {
+    wr_reload_stop(app->reload);
     wr_health_drain(app->health);
     wr_acceptor_stop(app->acceptor);
     wr_listen_close(app->listen);
@@ -330,6 +289,7 @@ static void drain(struct wr_app *app)
 
 static void free_parts(struct wr_app *app)
 {
+    wr_reload_destroy(app->reload);
     wr_acceptor_destroy(app->acceptor);
     wr_listen_close(app->listen);
     wr_grpc_server_destroy(app->server);
@@ -350,6 +310,7 @@ static int serve(struct wr_app *app, wr_backend_new_fn new_backend)
     if ((code = wr_listeners_open(app->options, &app->listen)) != EX_OK ||
         (code = make_parts(app, new_backend)) != EX_OK || (code = load_first_rules(app)) != EX_OK ||
         (code = start_server(app)) != EX_OK || (code = start_accepting(app)) != EX_OK ||
+        (code = start_reload(app)) != EX_OK ||
         (code = wr_listeners_announce(app->options, app->listen)) != EX_OK) {
         return code;
     }
@@ -362,7 +323,7 @@ static int serve(struct wr_app *app, wr_backend_new_fn new_backend)
 
 int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend)
 {
-    const sigset_t set = end_signals();
+    const sigset_t set = awaited_signals();
     struct wr_app *const app = calloc(1, sizeof *app);
 
     if (app == NULL) {

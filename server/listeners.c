@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "log_notes.h"
+#include "base/log_notes.h"
 #include "port_file.h"
 #include "rpc/listen.h"
 

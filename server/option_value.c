@@ -74,13 +74,13 @@ static int64_t duration_unit(const char *text, size_t *out_len)
 }
 
 /* A sum of whole numbers with units, as 1m30s; 0 needs none. */
-static bool parse_duration(const char *text, uint64_t max_us, int64_t *out_us)
+static bool parse_duration(const char *text, uint64_t min_us, uint64_t max_us, int64_t *out_us)
 {
     uint64_t sum_us = 0;
 
     if (strcmp(text, "0") == 0) {
         *out_us = 0;
-        return true;
+        return min_us == 0;
     }
     if (*text == '\0') {
         return false;
@@ -105,7 +105,7 @@ static bool parse_duration(const char *text, uint64_t max_us, int64_t *out_us)
         text = end + unit_len;
     }
     *out_us = (int64_t) sum_us;
-    return true;
+    return sum_us >= min_us;
 }
 
 static bool parse_choice(const char *text, const struct wr_option_choice *choices,
@@ -165,7 +165,7 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
     case WR_OPTION_OCTAL:
         return parse_number(text, 8, row->min, row->max, field);
     case WR_OPTION_DURATION:
-        return parse_duration(text, row->max, field);
+        return parse_duration(text, row->min, row->max, field);
     case WR_OPTION_CHOICE:
         return parse_choice(text, row->choices, field);
     case WR_OPTION_IGNORED:
@@ -191,7 +191,11 @@ void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
         fprintf(out, "an octal number from %" PRIo64 " to %" PRIo64, row->min, row->max);
         break;
     case WR_OPTION_DURATION:
-        fprintf(out, "a duration as 500ms, 10s or 1m30s, at most %" PRIu64 "s", row->max / 1000000);
+        fprintf(out, "a duration as 500ms, 10s or 1m30s, ");
+        if (row->min > 0) {
+            fprintf(out, "at least %" PRIu64 "ms, ", row->min / 1000);
+        }
+        fprintf(out, "at most %" PRIu64 "s", row->max / 1000000);
         break;
     case WR_OPTION_CHOICE:
         for (const struct wr_option_choice *choice = row->choices; choice->name != NULL; choice++) {

@@ -34,6 +34,7 @@ struct wr_options {
     struct wr_option_list rules;
     const char *runtime_root, *runtime_subdirectory, *runtime_appdirectory;
     bool merges_domains, is_strict;
+    int64_t rules_poll_us;
     uint64_t max_rules_file_bytes, max_rules_depth, max_rules_nodes;
     struct wr_option_list grpc_listen;
     const char *grpc_host;

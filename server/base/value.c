@@ -103,3 +103,55 @@ bool wr_value_merge(struct wr_arena *arena, const struct wr_value *const *maps, 
     *out_merged = (struct wr_value){.kind = WR_VALUE_MAP, .as.map = {members, n_members}};
     return true;
 }
+
+static bool copy_list(struct wr_arena *arena, const struct wr_value *list, struct wr_value *out)
+{
+    struct wr_value *const items = wr_arena_calloc(arena, list->as.list.n, sizeof *items);
+
+    if (items == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < list->as.list.n; i++) {
+        if (!wr_value_copy(arena, &list->as.list.items[i], &items[i])) {
+            return false;
+        }
+    }
+    *out = (struct wr_value){.kind = WR_VALUE_LIST, .as.list = {items, list->as.list.n}};
+    return true;
+}
+
+static bool copy_map(struct wr_arena *arena, const struct wr_value *map, struct wr_value *out)
+{
+    struct wr_value_member *const members = wr_arena_calloc(arena, map->as.map.n, sizeof *members);
+
+    if (members == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < map->as.map.n; i++) {
+        if (!wr_arena_copy(arena, map->as.map.members[i].key, &members[i].key) ||
+            !wr_value_copy(arena, &map->as.map.members[i].value, &members[i].value)) {
+            return false;
+        }
+    }
+    *out = (struct wr_value){.kind = WR_VALUE_MAP, .as.map = {members, map->as.map.n}};
+    return true;
+}
+
+bool wr_value_copy(struct wr_arena *arena, const struct wr_value *value, struct wr_value *out_copy)
+{
+    switch (value->kind) {
+    case WR_VALUE_LIST:
+        return copy_list(arena, value, out_copy);
+    case WR_VALUE_MAP:
+        return copy_map(arena, value, out_copy);
+    case WR_VALUE_STRING:
+        out_copy->kind = WR_VALUE_STRING;
+        return wr_arena_copy(arena, value->as.string, &out_copy->as.string);
+    case WR_VALUE_NULL:
+    case WR_VALUE_BOOL:
+    case WR_VALUE_NUMBER:
+    default:
+        *out_copy = *value;
+        return true;
+    }
+}

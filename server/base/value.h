@@ -59,4 +59,8 @@ const struct wr_value *wr_value_get(const struct wr_value *map, struct wr_str ke
 bool wr_value_merge(struct wr_arena *arena, const struct wr_value *const *maps, size_t n,
                     struct wr_value *out_merged);
 
+/* Copies a value with all its texts into `arena`; recursion is as deep as the value is nested.
+ * False when memory is out. */
+bool wr_value_copy(struct wr_arena *arena, const struct wr_value *value, struct wr_value *out_copy);
+
 #endif

@@ -297,5 +297,6 @@ void wr_config_grammar_read(struct wr_config_reader *reader, const struct wr_con
     }
     draft.is_refused = reader->n_errors > 0;
     draft.has_warning = reader->n_warnings > 0;
+    draft.lacks_memory = reader->lacks_memory;
     *out_draft = draft;
 }

@@ -57,6 +57,7 @@ void wr_config_no_memory(struct wr_config_reader *reader)
 {
     const struct wr_config_node nowhere = {0};
 
+    reader->lacks_memory = true;
     wr_config_error(reader, &nowhere, NULL, NULL, "out of memory");
 }
 

@@ -24,6 +24,7 @@ struct wr_config_reader {
     struct wr_str source; /* name for messages */
     const struct wr_config_bounds *bounds;
     size_t n_errors, n_warnings;
+    bool lacks_memory; /* it ran out, and that is one of the errors */
 };
 
 /* The place of `node`. */

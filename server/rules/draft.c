@@ -58,6 +58,9 @@ __attribute__((format(printf, 4, 5))) static void add_error(struct check *check,
     (void) vsnprintf(text, sizeof text, format, args);
     va_end(args);
     subject->draft->is_refused = true;
+    if (subject->draft->is_told) {
+        return;
+    }
     wr_diag_add(check->diag, WR_SEVERITY_ERROR, subject->place, path_text(check, subject->path),
                 hint, "%s", text);
 }
@@ -82,6 +85,7 @@ static void out_of_memory(struct check *check, struct wr_draft *draft)
 {
     const struct subject subject = {.draft = draft, .place = {.file = draft->source}};
 
+    draft->lacks_memory = true;
     add_error(check, &subject, NULL, "out of memory");
 }
 
@@ -120,9 +124,10 @@ static void add_duplicate(struct check *check, const struct wr_rule_path *parent
               first->place.column);
 }
 
-/* Notes each pair of `siblings`, which are sorted here, that stands there a second time. */
+/* Notes each pair of `siblings`, which are sorted here, that stands there a second time: within one
+ * draft, or, when `across`, in different ones. */
 static void check_duplicates(struct check *check, const struct wr_rule_path *parent,
-                             struct sibling *siblings, size_t n)
+                             struct sibling *siblings, size_t n, bool across)
 {
     size_t first = 0;
 
@@ -130,7 +135,8 @@ static void check_duplicates(struct check *check, const struct wr_rule_path *par
     for (size_t i = 1; i < n; i++) {
         if (!is_same_pair(siblings[first].rule, siblings[i].rule)) {
             first = i;
-        } else if (siblings[i].rule->key.len > 0) {
+        } else if (siblings[i].rule->key.len > 0 &&
+                   across == (siblings[i].draft != siblings[i - 1].draft)) {
             add_duplicate(check, parent, siblings[first].rule, &siblings[i]);
         }
     }
@@ -209,8 +215,9 @@ static void check_limit(struct check *check, const struct subject *of_rule,
     }
 }
 
-static void check_children(struct check *check, struct wr_draft *draft,
-                           const struct wr_draft_rule *rule, const struct wr_rule_path *path);
+static void check_rules(struct check *check, struct wr_draft *draft,
+                        const struct wr_draft_rule *rules, size_t n,
+                        const struct wr_rule_path *path);
 
 /* Recursion is as deep as rules are nested, which whoever makes drafts bounds. */
 static void check_rule(struct check *check, struct wr_draft *draft,
@@ -232,13 +239,13 @@ static void check_rule(struct check *check, struct wr_draft *draft,
                       "`share_threshold` needs a `*` in `value`");
         }
     }
-    check_children(check, draft, rule, &path);
+    check_rules(check, draft, rule->children, rule->n_children, &path);
 }
 
-static void check_children(struct check *check, struct wr_draft *draft,
-                           const struct wr_draft_rule *rule, const struct wr_rule_path *path)
+static void check_rules(struct check *check, struct wr_draft *draft,
+                        const struct wr_draft_rule *rules, size_t n,
+                        const struct wr_rule_path *path)
 {
-    const size_t n = rule->n_children;
     struct sibling *const siblings = malloc((n + 1) * sizeof *siblings);
 
     if (siblings == NULL) {
@@ -246,40 +253,46 @@ static void check_children(struct check *check, struct wr_draft *draft,
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        siblings[i] = (struct sibling){.rule = &rule->children[i], .draft = draft, .index = i};
+        siblings[i] = (struct sibling){.rule = &rules[i], .draft = draft, .index = i};
     }
-    check_duplicates(check, path, siblings, n);
+    check_duplicates(check, path, siblings, n, false);
     free(siblings);
     for (size_t i = 0; i < n; i++) {
-        check_rule(check, draft, &rule->children[i], path);
+        check_rule(check, draft, &rules[i], path);
     }
 }
 
-static void check_draft(struct check *check, struct wr_draft *draft)
+void wr_draft_check(struct wr_draft *draft, struct wr_diag *diag)
 {
     const struct wr_rule_path path = {.key = draft->domain};
     const struct subject subject = {.draft = draft, .place = draft->place};
+    struct check check = {.diag = diag};
 
+    if (draft->is_broken) {
+        return;
+    }
     if (draft->domain.len == 0) {
-        add_error(check, &subject, "begin with `domain: NAME`", "the file has no `domain`");
+        add_error(&check, &subject, "begin with `domain: NAME`", "the file has no `domain`");
     }
-    for (size_t i = 0; i < draft->n_rules; i++) {
-        check_rule(check, draft, &draft->rules[i], &path);
-    }
+    check_rules(&check, draft, draft->rules, draft->n_rules, &path);
 }
+
+/* A draft and its place among all. */
+struct ranked {
+    struct wr_draft *draft;
+    size_t index;
+};
 
 /* Drafts side by side by domain, in their order. */
-static int compare_drafts(const void *a, const void *b)
+static int compare_ranked(const void *a, const void *b)
 {
-    const struct wr_draft *const x = *(struct wr_draft *const *) a;
-    const struct wr_draft *const y = *(struct wr_draft *const *) b;
-    const int domains = wr_str_compare(x->domain, y->domain);
+    const struct ranked *const x = a, *const y = b;
+    const int domains = wr_str_compare(x->draft->domain, y->draft->domain);
 
-    return domains != 0 ? domains : (x > y) - (x < y);
+    return domains != 0 ? domains : (x->index > y->index) - (x->index < y->index);
 }
 
-static void check_one_source(struct check *check, const struct wr_draft *first,
-                             struct wr_draft *again)
+static void refuse_domain(struct check *check, const struct wr_draft *first, struct wr_draft *again)
 {
     const struct subject subject = {.draft = again, .place = again->place};
 
@@ -290,74 +303,82 @@ static void check_one_source(struct check *check, const struct wr_draft *first,
 }
 
 /* The top levels of `n` drafts of one domain against each other. */
-static void check_top(struct check *check, struct wr_draft *const *drafts, size_t n)
+static void compare_tops(struct check *check, const struct ranked *drafts, size_t n)
 {
-    const struct wr_rule_path path = {.key = drafts[0]->domain};
+    const struct wr_rule_path path = {.key = drafts[0].draft->domain};
     size_t n_siblings = 0;
 
     for (size_t i = 0; i < n; i++) {
-        n_siblings += drafts[i]->n_rules;
+        n_siblings += drafts[i].draft->n_rules;
     }
 
     struct sibling *const siblings = malloc((n_siblings + 1) * sizeof *siblings);
     size_t k = 0;
 
     if (siblings == NULL) {
-        out_of_memory(check, drafts[0]);
+        out_of_memory(check, drafts[0].draft);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        for (size_t r = 0; r < drafts[i]->n_rules; r++, k++) {
-            siblings[k] =
-                (struct sibling){.rule = &drafts[i]->rules[r], .draft = drafts[i], .index = k};
+        struct wr_draft *const draft = drafts[i].draft;
+
+        for (size_t r = 0; r < draft->n_rules; r++, k++) {
+            siblings[k] = (struct sibling){.rule = &draft->rules[r], .draft = draft, .index = k};
         }
     }
-    check_duplicates(check, &path, siblings, n_siblings);
+    check_duplicates(check, &path, siblings, n_siblings, true);
     free(siblings);
 }
 
-/* `n` drafts of one domain. */
-static void check_domain(struct check *check, struct wr_draft *const *drafts, size_t n,
-                         bool merges_domains)
+/* `n` drafts of one domain, more than one. */
+static void compare_domain(struct check *check, const struct ranked *drafts, size_t n,
+                           bool merges_domains)
 {
     if (merges_domains) {
-        check_top(check, drafts, n);
+        compare_tops(check, drafts, n);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && drafts[0]->domain.len > 0) {
-            check_one_source(check, drafts[0], drafts[i]);
-        }
-        check_top(check, &drafts[i], 1);
+    for (size_t i = 1; i < n && drafts[0].draft->domain.len > 0; i++) {
+        refuse_domain(check, drafts[0].draft, drafts[i].draft);
     }
 }
 
-void wr_drafts_check(struct wr_draft *drafts, size_t n, bool merges_domains, struct wr_diag *diag)
+static size_t count_of_domain(const struct ranked *drafts, size_t n)
+{
+    size_t count = 1;
+
+    while (count < n && wr_str_equal(drafts[0].draft->domain, drafts[count].draft->domain)) {
+        count++;
+    }
+    return count;
+}
+
+void wr_drafts_compare(struct wr_draft *const *drafts, size_t n, bool merges_domains,
+                       struct wr_diag *diag)
 {
     struct check check = {.diag = diag};
-    struct wr_draft **const sorted = malloc((n + 1) * sizeof(struct wr_draft *));
-    size_t n_sorted = 0;
+    struct ranked *const ranked = malloc((n + 1) * sizeof *ranked);
+    size_t n_ranked = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        if (sorted == NULL) {
-            out_of_memory(&check, &drafts[i]);
-        } else if (!drafts[i].is_broken) {
-            check_draft(&check, &drafts[i]);
-            sorted[n_sorted++] = &drafts[i];
+    if (ranked == NULL) {
+        for (size_t i = 0; i < n; i++) {
+            out_of_memory(&check, drafts[i]);
         }
-    }
-    if (sorted == NULL) {
         return;
     }
-    qsort(sorted, n_sorted, sizeof(struct wr_draft *), compare_drafts);
-    for (size_t i = 0; i < n_sorted;) {
-        size_t count = 1;
-
-        while (i + count < n_sorted && wr_str_equal(sorted[i]->domain, sorted[i + count]->domain)) {
-            count++;
+    for (size_t i = 0; i < n; i++) {
+        if (!drafts[i]->is_broken) {
+            ranked[n_ranked++] = (struct ranked){.draft = drafts[i], .index = i};
         }
-        check_domain(&check, &sorted[i], count, merges_domains);
+    }
+    qsort(ranked, n_ranked, sizeof *ranked, compare_ranked);
+    for (size_t i = 0; i < n_ranked;) {
+        const size_t count = count_of_domain(&ranked[i], n_ranked - i);
+
+        if (count > 1) {
+            compare_domain(&check, &ranked[i], count, merges_domains);
+        }
         i += count;
     }
-    free(sorted);
+    free(ranked);
 }

@@ -56,20 +56,24 @@ struct wr_draft {
     struct wr_str domain;
     struct wr_draft_rule *rules;
     size_t n_rules;
-    bool is_refused;  /* set when it has an error: it takes no part in a snapshot */
-    bool is_broken;   /* its source could not make it out: nothing in it is checked */
-    bool has_warning; /* a note that is no error was made on it */
+    bool is_refused;   /* set when it has an error: it takes no part in a snapshot */
+    bool is_broken;    /* its source could not make it out: nothing in it is checked */
+    bool has_warning;  /* a note that is no error was made on it */
+    bool lacks_memory; /* memory ran out over it: what it says is not known */
+    bool is_told; /* what stands against it was noted before: errors on it draw no further notes */
 };
 
+/* Checks a draft for itself: empty keys, duplicates, units, replaces, share_threshold. What it
+ * finds goes to `diag`, all of it; with an error the draft becomes refused. */
+void wr_draft_check(struct wr_draft *draft, struct wr_diag *diag);
+
 /*
- * Checks each of `n` drafts, refused ones too, for itself and against those before it: empty keys,
- * duplicates, units, replaces, share_threshold, one domain in two sources. What it finds goes to
- * `diag`, all of it; a draft with an error becomes refused, the others are not touched by it.
- *
- * With `merges_domains` a later draft of a known domain adds its rules to that domain; else it is
- * refused. Either way it is the later one of two that is refused, even when the earlier one is
- * refused for something else.
+ * Checks `n` drafts, refused ones too, against those before each. With `merges_domains` a later
+ * draft of a known domain adds its rules to that domain, and is refused for a pair that stands
+ * there already; else it is refused as such. Either way it is the later one of two that is refused,
+ * even when the earlier one is refused for something else.
  */
-void wr_drafts_check(struct wr_draft *drafts, size_t n, bool merges_domains, struct wr_diag *diag);
+void wr_drafts_compare(struct wr_draft *const *drafts, size_t n, bool merges_domains,
+                       struct wr_diag *diag);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files and directories of rules into one snapshot: read in sorted order, dot entries left out, a
- * bad file reported and left out, the good ones in force.
+ * Files and directories of rules into one snapshot, once: read in sorted order, dot entries left
+ * out, a bad file reported and left out, the good ones in force. A server that goes on looking at
+ * them does the same by way of rules/reload.h.
  *
  * Threads: any thread, no state; reading files may block.
  */

@@ -190,7 +190,7 @@ void wr_file_list_fini(struct wr_file_list *list)
 
 /* Opens a regular file. Anything else is not even opened where that could wait or do something;
  * what is swapped in between is found out behind. Returns -1 with errno, or with 0 for no file. */
-static int open_regular(const char *path)
+static int open_regular(const char *path, struct wr_file_text *text)
 {
     struct stat status;
 
@@ -212,6 +212,8 @@ static int open_regular(const char *path)
         errno = 0;
         return -1;
     }
+    text->device = (uint64_t) status.st_dev;
+    text->inode = (uint64_t) status.st_ino;
     return fd;
 }
 
@@ -263,7 +265,7 @@ bool wr_file_text_read(const char *path, size_t max_len, struct wr_diag *diag,
                        struct wr_file_text *out_text)
 {
     struct wr_file_text text = {0};
-    const int fd = open_regular(path);
+    const int fd = open_regular(path, &text);
 
     if (fd < 0) {
         if (errno == 0) {

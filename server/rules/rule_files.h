@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 #include "base/err.h"
@@ -36,8 +37,9 @@ WR_MUST_USE enum wr_err wr_file_list_add(struct wr_file_list *list, const char *
 void wr_file_list_fini(struct wr_file_list *list);
 
 struct wr_file_text {
-    char *bytes; /* owned */
+    char *bytes; /* owned; not NULL once read */
     size_t len;
+    uint64_t device, inode; /* of the file */
 };
 
 /* Reads a regular file, one byte more than `max_len` at most, so that a larger one shows. False

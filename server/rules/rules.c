@@ -41,7 +41,7 @@ static int compare_sources(const void *a, const void *b)
 }
 
 /* The drafts that are not refused, those of one domain side by side, in `arena`. */
-static struct source *sort_sources(struct wr_arena *arena, const struct wr_draft *drafts, size_t n,
+static struct source *sort_sources(struct wr_arena *arena, struct wr_draft *const *drafts, size_t n,
                                    size_t *out_n)
 {
     struct source *const sources = wr_arena_calloc(arena, n, sizeof *sources);
@@ -51,8 +51,8 @@ static struct source *sort_sources(struct wr_arena *arena, const struct wr_draft
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
-        if (!drafts[i].is_refused) {
-            sources[(*out_n)++] = (struct source){.draft = &drafts[i], .index = i};
+        if (!drafts[i]->is_refused) {
+            sources[(*out_n)++] = (struct source){.draft = drafts[i], .index = i};
         }
     }
     qsort(sources, *out_n, sizeof *sources, compare_sources);
@@ -118,7 +118,7 @@ static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch,
 }
 
 static bool add_domains(struct wr_rules *rules, struct wr_arena *scratch,
-                        const struct wr_draft *drafts, size_t n)
+                        struct wr_draft *const *drafts, size_t n)
 {
     size_t n_sources;
     const struct source *const sources = sort_sources(scratch, drafts, n, &n_sources);
@@ -137,7 +137,7 @@ static bool add_domains(struct wr_rules *rules, struct wr_arena *scratch,
     return true;
 }
 
-enum wr_err wr_rules_new(const struct wr_draft *drafts, size_t n, struct wr_rules **out_rules)
+enum wr_err wr_rules_new(struct wr_draft *const *drafts, size_t n, struct wr_rules **out_rules)
 {
     struct wr_rules *rules = calloc(1, sizeof *rules);
 

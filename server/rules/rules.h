@@ -50,7 +50,7 @@ struct wr_node {
  * Builds a snapshot with one reference from those of the `n` checked drafts that are not refused.
  * Copies what it needs. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM when no random key can be drawn.
  */
-WR_MUST_USE enum wr_err wr_rules_new(const struct wr_draft *drafts, size_t n,
+WR_MUST_USE enum wr_err wr_rules_new(struct wr_draft *const *drafts, size_t n,
                                      struct wr_rules **out_rules);
 
 struct wr_rules *wr_rules_acquire(struct wr_rules *rules);

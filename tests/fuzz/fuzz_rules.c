@@ -63,11 +63,11 @@ static void check_rules(struct walk *walk, const struct wr_draft_rule *rules, si
     }
 }
 
-static void check_snapshot(struct wr_arena *arena, const struct wr_draft *draft)
+static void check_snapshot(struct wr_arena *arena, struct wr_draft *draft)
 {
     struct wr_rules *rules = NULL;
 
-    WR_ASSERT(wr_rules_new(draft, 1, &rules) == WR_OK);
+    WR_ASSERT(wr_rules_new(&draft, 1, &rules) == WR_OK);
     WR_ASSERT(wr_rules_domain_count(rules) == (draft->is_refused ? 0 : 1));
     if (!draft->is_refused) {
         struct walk walk = {.arena = arena,
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wr_arena_init(&arena, 4096);
     wr_diag_init(&diag, 16);
     wr_config_yaml_parse(text, name, &bounds, &arena, &diag, &draft);
-    wr_drafts_check(&draft, 1, false, &diag);
+    wr_draft_check(&draft, &diag);
     WR_ASSERT(draft.is_refused == (diag.n_errors > 0));
     WR_ASSERT(draft.has_warning == (diag.n_warnings > 0));
     WR_ASSERT(!diag.is_incomplete);

@@ -9,7 +9,7 @@
 struct wr_rules *wr_rules_of_text(const char *yaml)
 {
     const struct wr_config_bounds bounds = {
-        .max_file_bytes = 1 << 20, .max_depth = 64, .max_nodes = 100000};
+        .max_file_bytes = 1 << 25, .max_depth = 64, .max_nodes = 4000000};
     struct wr_arena arena;
     struct wr_diag diag;
     struct wr_draft draft = {0};
@@ -18,10 +18,10 @@ struct wr_rules *wr_rules_of_text(const char *yaml)
     wr_arena_init(&arena, 4096);
     wr_diag_init(&diag, 10);
     wr_config_yaml_parse(wr_str_of(yaml), wr_str_of("text.yaml"), &bounds, &arena, &diag, &draft);
-    wr_drafts_check(&draft, 1, false, &diag);
+    wr_draft_check(&draft, &diag);
     wr_diag_print(&diag, stderr);
     WR_ASSERT(diag.n_errors == 0);
-    WR_ASSERT(wr_rules_new(&draft, 1, &rules) == WR_OK);
+    WR_ASSERT(wr_rules_new((struct wr_draft *const[]){&draft}, 1, &rules) == WR_OK);
     wr_diag_fini(&diag);
     wr_arena_fini(&arena);
     return rules;

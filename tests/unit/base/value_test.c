@@ -164,3 +164,28 @@ Test(value, many_maps_merge_in_order_and_a_map_is_not_merged_into_a_number, .ini
     cr_assert(wr_value_merge(&arena, (const struct wr_value *const[]){&n, &x, &y}, 3, &merged));
     cr_assert_eq((int) number_at(&merged, "k"), 9);
 }
+
+Test(value, a_copy_holds_the_same_and_borrows_nothing, .init = begin, .fini = end)
+{
+    char key[] = "key", text[] = "text";
+    struct wr_value items[] = {
+        {.kind = WR_VALUE_STRING, .as.string = {text, 4}}, {.kind = WR_VALUE_NULL}, NUMBER(5)};
+    const struct wr_value_member members[] = {
+        {{key, 3}, {.kind = WR_VALUE_LIST, .as.list = {items, 3}}},
+        {WR_STR("on"), {.kind = WR_VALUE_BOOL, .as.boolean = true}}};
+    const struct wr_value map = MAP(members);
+    struct wr_value copy;
+
+    cr_assert(wr_value_copy(&arena, &map, &copy));
+    key[0] = text[0] = '?';
+    items[2].as.number = 6;
+
+    const struct wr_value *const list = wr_value_get(&copy, wr_str_of("key"));
+
+    cr_assert_not_null(list);
+    cr_assert_eq(list->as.list.n, 3u);
+    cr_assert(wr_str_equal(list->as.list.items[0].as.string, wr_str_of("text")));
+    cr_assert_eq(list->as.list.items[1].kind, WR_VALUE_NULL);
+    cr_assert_eq((int) list->as.list.items[2].as.number, 5);
+    cr_assert(wr_value_get(&copy, wr_str_of("on"))->as.boolean);
+}

@@ -162,7 +162,7 @@ Test(draft, without_merging_the_later_file_of_a_domain_is_refused)
     texts_init(&texts);
     texts_add(&texts, "1.yaml", first);
     texts_add(&texts, "2.yaml", second);
-    wr_drafts_check(texts.drafts, texts.n, false, &texts.diag);
+    texts_check(&texts, false);
     cr_assert_str_eq(texts_notes(&texts),
                      "2.yaml:1:9: error: domain `d` has its rules already, at 1.yaml:1:9; join the "
                      "files, or set --merge-domain-config\n");
@@ -179,7 +179,7 @@ Test(draft, with_merging_the_later_file_of_a_pair_is_refused)
     texts_add(&texts, "1.yaml", first);
     texts_add(&texts, "2.yaml", second);
     texts_add(&texts, "3.yaml", third);
-    wr_drafts_check(texts.drafts, texts.n, true, &texts.diag);
+    texts_check(&texts, true);
     cr_assert_str_eq(texts_notes(&texts),
                      "3.yaml:2:16: error: key `c` with value `x` is already defined at "
                      "2.yaml:2:26 (in d.c_x); " AGAIN);
@@ -197,7 +197,7 @@ Test(draft, one_bad_file_leaves_the_others_alone)
     texts_add(&texts, "1.yaml", "domain: x\ndescriptors: [{key: a}, {key: a}]\n");
     texts_add(&texts, "2.yaml", "domain: y\ndescriptors: [\n");
     texts_add(&texts, "3.yaml", "domain: z\n");
-    wr_drafts_check(texts.drafts, texts.n, false, &texts.diag);
+    texts_check(&texts, false);
     cr_assert(texts.drafts[0].is_refused);
     cr_assert(texts.drafts[1].is_refused);
     cr_assert_not(texts.drafts[2].is_refused);

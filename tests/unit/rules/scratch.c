@@ -51,14 +51,51 @@ const char *scratch_path(const struct scratch *scratch, const char *name,
     return path;
 }
 
-void scratch_write(const struct scratch *scratch, const char *name, const char *text)
+static void write_file(const struct scratch *scratch, const char *name, const char *mode,
+                       const char *text)
 {
     char path[SCRATCH_PATH_MAX];
-    FILE *const out = fopen(scratch_path(scratch, name, path), "w");
+    FILE *const out = fopen(scratch_path(scratch, name, path), mode);
 
     cr_assert_not_null(out, "%s", path);
     cr_assert_geq(fputs(text, out), 0);
     cr_assert_eq(fclose(out), 0);
+}
+
+void scratch_write(const struct scratch *scratch, const char *name, const char *text)
+{
+    write_file(scratch, name, "w", text);
+}
+
+void scratch_append(const struct scratch *scratch, const char *name, const char *text)
+{
+    write_file(scratch, name, "a", text);
+}
+
+void scratch_replace(const struct scratch *scratch, const char *name, const char *text)
+{
+    write_file(scratch, ".new", "w", text);
+    scratch_rename(scratch, ".new", name);
+}
+
+void scratch_rename(const struct scratch *scratch, const char *from, const char *to)
+{
+    char old[SCRATCH_PATH_MAX], new[SCRATCH_PATH_MAX];
+
+    cr_assert_eq(rename(scratch_path(scratch, from, old), scratch_path(scratch, to, new)), 0);
+}
+
+void scratch_remove(const struct scratch *scratch, const char *name)
+{
+    char path[SCRATCH_PATH_MAX];
+    struct stat status;
+
+    cr_assert_eq(lstat(scratch_path(scratch, name, path), &status), 0, "%s", path);
+    if (S_ISDIR(status.st_mode)) {
+        remove_all(path);
+    } else {
+        cr_assert_eq(unlink(path), 0);
+    }
 }
 
 void scratch_make_directory(const struct scratch *scratch, const char *name)

@@ -21,7 +21,18 @@ void scratch_fini(struct scratch *scratch);
 const char *scratch_path(const struct scratch *scratch, const char *name,
                          char path[SCRATCH_PATH_MAX]);
 
+/* Writes in place. */
 void scratch_write(const struct scratch *scratch, const char *name, const char *text);
+
+/* The same by a file that is renamed into place. */
+void scratch_replace(const struct scratch *scratch, const char *name, const char *text);
+
+void scratch_append(const struct scratch *scratch, const char *name, const char *text);
+
+/* Removes a file or link, or a directory with all in it. */
+void scratch_remove(const struct scratch *scratch, const char *name);
+
+void scratch_rename(const struct scratch *scratch, const char *from, const char *to);
 
 void scratch_make_directory(const struct scratch *scratch, const char *name);
 

@@ -57,12 +57,34 @@ const char *texts_notes(struct texts *texts)
     return copy.ptr;
 }
 
+/* Pointers to the drafts. */
+static void point(struct texts *texts, struct wr_draft *drafts[TEXTS_MAX])
+{
+    for (size_t i = 0; i < texts->n; i++) {
+        drafts[i] = &texts->drafts[i];
+    }
+}
+
+void texts_check(struct texts *texts, bool merges_domains)
+{
+    struct wr_draft *drafts[TEXTS_MAX];
+
+    point(texts, drafts);
+    for (size_t i = 0; i < texts->n; i++) {
+        wr_draft_check(drafts[i], &texts->diag);
+    }
+    wr_drafts_compare(drafts, texts->n, merges_domains, &texts->diag);
+}
+
 struct wr_rules *texts_rules(struct texts *texts, bool merges_domains)
 {
     struct wr_rules *rules = NULL;
+    struct wr_draft *drafts[TEXTS_MAX];
 
-    wr_drafts_check(texts->drafts, texts->n, merges_domains, &texts->diag);
-    cr_assert_eq(wr_rules_new(texts->drafts, texts->n, &rules), WR_OK);
+    point(texts, drafts);
+
+    texts_check(texts, merges_domains);
+    cr_assert_eq(wr_rules_new(drafts, texts->n, &rules), WR_OK);
     return rules;
 }
 
@@ -86,7 +108,7 @@ char *notes_of(const char *text)
 
     texts_init(&texts);
     texts_add(&texts, "f.yaml", text);
-    wr_drafts_check(texts.drafts, texts.n, false, &texts.diag);
+    texts_check(&texts, false);
 
     char *const notes = print_notes(&texts.diag);
 

@@ -42,6 +42,9 @@ void texts_add_bytes(struct texts *texts, const char *name, struct wr_str text);
 /* All notes so far as they are printed, owned by `texts`. */
 const char *texts_notes(struct texts *texts);
 
+/* Checks the drafts, each and against each other. */
+void texts_check(struct texts *texts, bool merges_domains);
+
 /* Checks the drafts and builds a snapshot of those that are good; one reference, the caller's. */
 struct wr_rules *texts_rules(struct texts *texts, bool merges_domains);
 

@@ -123,6 +123,18 @@ Test(options, durations_are_sums_with_units)
     }
 }
 
+Test(options, a_duration_can_have_a_least)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert(PARSE(line, said, "--rules-poll-interval", "10ms"), "%s", said);
+    cr_assert_eq(line.options.rules_poll_us, 10000);
+    cr_assert_not(PARSE(line, said, "--rules-poll-interval", "9ms"));
+    cr_assert_not_null(strstr(said, "at least 10ms"), "%s", said);
+    cr_assert_not(PARSE(line, said, "--rules-poll-interval", "0"));
+}
+
 Test(options, a_bad_value_is_named_with_what_is_allowed)
 {
     static const struct {

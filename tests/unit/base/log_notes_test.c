@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "log_notes.h"
+#include "base/log_notes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -64,5 +64,27 @@ Test(log_notes, of_an_empty_list_are_none)
     wr_diag_init(&diag, 10);
     log_captured(&diag);
     cr_assert_str_empty(capture.text);
+    wr_diag_fini(&diag);
+}
+
+Test(log_notes, that_were_told_before_are_not_told_again)
+{
+    const struct wr_place place = {.file = WR_STR("a.yaml"), .line = 3, .column = 5};
+    const struct wr_place other = {.file = WR_STR("a.yaml"), .line = 4, .column = 5};
+    struct wr_diag told, diag;
+
+    wr_diag_init(&told, 10);
+    wr_diag_init(&diag, 10);
+    wr_diag_add(&told, WR_SEVERITY_WARNING, place, S(""), "", "is odd");
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, place, S(""), "", "is odd");
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, other, S(""), "", "is odd");
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, place, S(""), "", "is odder");
+    capture_start(&capture);
+    wr_log_new_notes(&diag, &told);
+    capture_stop(&capture);
+    cr_assert_str_eq(next_line(), " warning: a.yaml:4:5: is odd");
+    cr_assert_str_eq(next_line(), " warning: a.yaml:3:5: is odder");
+    cr_assert_null(next_line());
+    wr_diag_fini(&told);
     wr_diag_fini(&diag);
 }

@@ -4,12 +4,15 @@
  *
  * Threads: any thread, with a list of its own.
  */
-#ifndef WR_LOG_NOTES_H
-#define WR_LOG_NOTES_H
+#ifndef WR_BASE_LOG_NOTES_H
+#define WR_BASE_LOG_NOTES_H
 
 #include "base/diag.h"
 
 /* One line a note, errors and warnings at their levels. */
 void wr_log_notes(const struct wr_diag *diag);
+
+/* The same without those that are in `told` too. */
+void wr_log_new_notes(const struct wr_diag *diag, const struct wr_diag *told);
 
 #endif

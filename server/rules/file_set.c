@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/file_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+/* A set under construction from one look. */
+struct look {
+    struct wr_file_set *set;
+    int64_t now_us;
+    struct wr_diag *diag;
+    struct wr_file **files; /* owned; the pointers, not the files */
+    size_t n;
+};
+
+enum wr_err wr_file_set_init(struct wr_file_set *set, const struct wr_file_set_options *options)
+{
+    *set = (struct wr_file_set){.options = *options};
+    return wr_hash_key_draw(&set->key);
+}
+
+static void destroy_file(struct wr_file *file)
+{
+    if (file == NULL) {
+        return;
+    }
+    WR_ASSERT(file->versions == NULL);
+    wr_file_text_fini(&file->text);
+    free(file->path);
+    free(file);
+}
+
+void wr_file_set_fini(struct wr_file_set *set)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        destroy_file(set->files[i]);
+    }
+    free(set->files);
+    *set = (struct wr_file_set){0};
+}
+
+static bool is_same(const struct wr_file_sight *a, const struct wr_file_sight *b)
+{
+    return a->state == b->state && a->len == b->len && wr_hash_equal(a->hash, b->hash);
+}
+
+bool wr_file_is_changed(const struct wr_file *file)
+{
+    return !is_same(&file->seen, &file->taken);
+}
+
+/* Why a file cannot be read, in place of its text. */
+static bool keep_reason(const struct wr_diag *diag, struct wr_file_text *out_text)
+{
+    const struct wr_str reason =
+        diag->first == NULL ? wr_str_of("cannot be read") : diag->first->text;
+    char *const bytes = malloc(reason.len + 1);
+
+    if (bytes == NULL) {
+        return false;
+    }
+    memcpy(bytes, reason.ptr, reason.len);
+    *out_text = (struct wr_file_text){.bytes = bytes, .len = reason.len};
+    return true;
+}
+
+/* Reads the file at `path`; false when memory is out. */
+static bool see(const struct wr_file_set *set, const char *path, struct wr_file_sight *out_sight,
+                struct wr_file_text *out_text)
+{
+    struct wr_file_sight sight = {.state = WR_FILE_READ};
+    struct wr_diag diag;
+    bool has_text = true;
+
+    wr_diag_init(&diag, 1);
+    if (!wr_file_text_read(path, set->options.max_file_bytes, &diag, out_text)) {
+        sight.state = WR_FILE_UNREADABLE;
+        has_text = keep_reason(&diag, out_text);
+    }
+    wr_diag_fini(&diag);
+    if (!has_text) {
+        return false;
+    }
+    sight.hash =
+        wr_hash_of(&set->key, (struct wr_str){.ptr = out_text->bytes, .len = out_text->len});
+    sight.len = out_text->len;
+    sight.device = out_text->device;
+    sight.inode = out_text->inode;
+    *out_sight = sight;
+    return true;
+}
+
+/* A file put into place whole has another inode, and something was there before. */
+static bool may_be_written(const struct wr_file *file, const struct wr_file_sight *sight)
+{
+    const struct wr_file_sight *const before = &file->seen;
+
+    if (sight->state != WR_FILE_READ) {
+        return false;
+    }
+    return before->inode == 0 || sight->len == 0 || sight->len < file->taken.len / 2 ||
+           (before->device == sight->device && before->inode == sight->inode);
+}
+
+/* Takes over `text`. */
+static void note_sight(struct wr_file *file, const struct wr_file_sight *sight,
+                       struct wr_file_text *text, int64_t now_us)
+{
+    if (!is_same(&file->seen, sight)) {
+        file->may_be_written = may_be_written(file, sight);
+        file->since_us = now_us;
+        wr_file_text_fini(&file->text);
+    }
+    file->seen = *sight;
+    if (!wr_file_is_changed(file)) {
+        wr_file_text_fini(&file->text);
+    } else if (file->text.bytes == NULL) {
+        file->text = *text;
+        *text = (struct wr_file_text){0};
+    }
+    wr_file_text_fini(text);
+}
+
+static struct wr_file *new_file(char **path, size_t root)
+{
+    struct wr_file *const file = calloc(1, sizeof *file);
+
+    if (file != NULL) {
+        file->path = *path;
+        file->root = root;
+        *path = NULL;
+    }
+    return file;
+}
+
+static void note_absent(struct wr_file *file, int64_t now_us)
+{
+    const struct wr_file_sight nothing = {.state = WR_FILE_ABSENT};
+    struct wr_file_text no_text = {0};
+
+    note_sight(file, &nothing, &no_text, now_us);
+}
+
+/* Looks at a file that is there, known or not. Takes `*path` over when it is not. */
+static bool look_at(struct look *look, struct wr_file *known, char **path, size_t root)
+{
+    struct wr_file_sight sight;
+    struct wr_file_text text = {0};
+
+    if (!see(look->set, *path, &sight, &text)) {
+        return false;
+    }
+
+    struct wr_file *const file = known != NULL ? known : new_file(path, root);
+
+    if (file == NULL) {
+        wr_file_text_fini(&text);
+        return false;
+    }
+    note_sight(file, &sight, &text, look->now_us);
+    look->files[look->n++] = file;
+    return true;
+}
+
+/* The files of one root, known and listed, both in order. `*first` is of the known ones and moves
+ * behind them. */
+static bool merge(struct look *look, size_t root, size_t *first, struct wr_file_list *list)
+{
+    struct wr_file_set *const set = look->set;
+    size_t k = *first, l = 0;
+    bool has_memory = true;
+
+    while ((k < set->n && set->files[k]->root == root) || (l < list->n && has_memory)) {
+        struct wr_file *const known =
+            k < set->n && set->files[k]->root == root ? set->files[k] : NULL;
+        const int order = known == NULL                 ? 1
+                          : l == list->n || !has_memory ? -1
+                                                        : strcmp(known->path, list->paths[l]);
+
+        if (order < 0) {
+            if (has_memory) {
+                note_absent(known, look->now_us);
+            }
+            look->files[look->n++] = known;
+            k++;
+        } else {
+            has_memory = look_at(look, order == 0 ? known : NULL, &list->paths[l], root);
+            if (has_memory) {
+                k += order == 0;
+                l++;
+            }
+        }
+    }
+    *first = k;
+    return has_memory;
+}
+
+/* Leaves the files of one root as they are; what comes in their place may still be being written.
+ */
+static void keep(struct look *look, size_t root, size_t *first)
+{
+    const struct wr_file_set *const set = look->set;
+
+    for (; *first < set->n && set->files[*first]->root == root; (*first)++) {
+        set->files[*first]->seen.inode = 0;
+        look->files[look->n++] = set->files[*first];
+    }
+}
+
+static bool make_room(struct look *look, size_t more)
+{
+    struct wr_file **const files =
+        realloc(look->files, (look->set->n + look->n + more + 1) * sizeof(struct wr_file *));
+
+    if (files == NULL) {
+        return false;
+    }
+    look->files = files;
+    return true;
+}
+
+static enum wr_err look_at_root(struct look *look, size_t root, size_t *first)
+{
+    struct wr_file_set *const set = look->set;
+    struct wr_file_list list = {0};
+    enum wr_err err =
+        wr_file_list_add(&list, set->options.roots[root], &set->options.choice, look->diag);
+
+    if (err == WR_ERR_NOT_FOUND || err == WR_ERR_IO) {
+        set->n_missing_roots++;
+        set->root_err = err;
+        keep(look, root, first);
+        err = WR_OK;
+    } else if (err == WR_OK && (!make_room(look, list.n) || !merge(look, root, first, &list))) {
+        err = WR_ERR_NO_MEMORY;
+    }
+    wr_file_list_fini(&list);
+    return err;
+}
+
+/* Drops the files that are gone and of which nothing is in use any more. */
+static void forget(struct wr_file_set *set)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < set->n; i++) {
+        struct wr_file *const file = set->files[i];
+
+        if (file->versions == NULL && file->seen.state == WR_FILE_ABSENT &&
+            file->taken.state == WR_FILE_ABSENT) {
+            destroy_file(file);
+        } else {
+            set->files[n++] = file;
+        }
+    }
+    set->n = n;
+}
+
+static void sum_up(struct wr_file_set *set, int64_t now_us)
+{
+    bool is_changing = false;
+
+    set->n_present = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        set->n_present += set->files[i]->seen.state != WR_FILE_ABSENT;
+        is_changing = is_changing || wr_file_is_changed(set->files[i]);
+    }
+    if (!is_changing) {
+        set->changing_us = 0;
+    } else if (set->changing_us == 0) {
+        set->changing_us = now_us;
+    }
+}
+
+enum wr_err wr_file_set_look(struct wr_file_set *set, int64_t now_us, struct wr_diag *diag)
+{
+    struct look look = {.set = set, .now_us = now_us, .diag = diag};
+    size_t first = 0;
+    enum wr_err err = make_room(&look, 0) ? WR_OK : WR_ERR_NO_MEMORY;
+
+    const bool was_rooted = set->rooted_us != 0 && set->n_missing_roots == 0;
+
+    set->n_missing_roots = 0;
+    for (size_t root = 0; root < set->options.n_roots && err == WR_OK; root++) {
+        err = look_at_root(&look, root, &first);
+    }
+    if (!was_rooted) {
+        set->rooted_us = now_us;
+    }
+    if (look.files == NULL) {
+        return err;
+    }
+    while (first < set->n) {
+        look.files[look.n++] = set->files[first++];
+    }
+    free(set->files);
+    set->files = look.files;
+    set->n = look.n;
+    forget(set);
+    sum_up(set, now_us);
+    return err;
+}
+
+/* When a changed file has settled. A directory that is all empty at once is more likely about to be
+ * filled again than a wish. */
+static int64_t settled_at(const struct wr_file_set *set, const struct wr_file *file)
+{
+    const bool is_slow =
+        file->seen.state == WR_FILE_ABSENT ? set->n_present == 0 : file->may_be_written;
+
+    return file->since_us + (is_slow ? WR_FILE_SETTLE_WRITTEN_US : WR_FILE_SETTLE_US);
+}
+
+bool wr_file_is_settled(const struct wr_file_set *set, const struct wr_file *file, int64_t now_us)
+{
+    return wr_file_is_changed(file) && settled_at(set, file) <= now_us;
+}
+
+bool wr_file_set_is_due(const struct wr_file_set *set, int64_t now_us, int64_t *out_due_us)
+{
+    size_t n_changed = 0, n_settled = 0;
+    int64_t next_us = INT64_MAX;
+
+    for (size_t i = 0; i < set->n; i++) {
+        const struct wr_file *const file = set->files[i];
+
+        if (!wr_file_is_changed(file)) {
+            continue;
+        }
+
+        const int64_t at_us = settled_at(set, file);
+
+        n_changed++;
+        if (at_us <= now_us) {
+            n_settled++;
+        } else if (at_us < next_us) {
+            next_us = at_us;
+        }
+    }
+
+    const int64_t patience_us = set->changing_us + WR_FILE_SET_PATIENCE_US;
+
+    if (n_settled > 0 && (n_settled == n_changed || patience_us <= now_us)) {
+        return true;
+    }
+    *out_due_us = n_settled > 0 && patience_us < next_us ? patience_us : next_us;
+    return false;
+}
+
+void wr_file_take(struct wr_file *file)
+{
+    file->taken = file->seen;
+    wr_file_text_fini(&file->text);
+}

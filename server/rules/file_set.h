@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule files as they are on disk, compared with what was taken from them. Only content counts:
+ * a file is changed when its bytes are, whatever its times and size say. When it is good to be
+ * taken is a matter of settling, so that a half-written file is never taken for a whole one, and
+ * files that change together are taken together.
+ *
+ * Invariant: a file stays in the set while it is there, and while something was made of it.
+ * Threads: owner thread only; may block on the file system. Time is an argument.
+ */
+#ifndef WR_RULES_FILE_SET_H
+#define WR_RULES_FILE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "rules/rule_files.h"
+
+struct wr_versions;
+
+/* How long a file must have looked the same before it is taken: one that was put into place whole,
+ * and one that may still be being written, as it is new, empty, or was written in place. */
+#define WR_FILE_SETTLE_US 30000
+#define WR_FILE_SETTLE_WRITTEN_US 1000000
+
+/* Files that have settled wait this long for those that change at the same time and have not. */
+#define WR_FILE_SET_PATIENCE_US 2500000
+
+enum wr_file_state {
+    WR_FILE_ABSENT,
+    WR_FILE_READ,
+    WR_FILE_UNREADABLE,
+};
+
+/* What one look at a file saw. */
+struct wr_file_sight {
+    enum wr_file_state state;
+    struct wr_hash hash; /* of the bytes, or of why they cannot be read */
+    size_t len;
+    uint64_t device, inode; /* tell writing in place from replacing, nothing else; 0: not known */
+};
+
+struct wr_file {
+    char *path;                       /* owned */
+    size_t root;                      /* which of the paths it was found by */
+    struct wr_file_sight seen, taken; /* at the last look; when it was last taken */
+    int64_t since_us;                 /* it has looked like this */
+    bool may_be_written;              /* somebody may still be writing it */
+    struct wr_file_text text;     /* owned: the bytes, or why not, while `seen` is not `taken` */
+    struct wr_versions *versions; /* what was made of it; of whoever takes it, NULL at first */
+};
+
+struct wr_file_set_options {
+    const char *const *roots; /* borrowed: files, and directories */
+    size_t n_roots;
+    struct wr_file_choice choice;
+    size_t max_file_bytes;
+};
+
+struct wr_file_set {
+    struct wr_file_set_options options;
+    struct wr_hash_key key;
+    struct wr_file **files; /* owned, and each; by root, then by path */
+    size_t n;
+    /* of the last look */
+    size_t n_present; /* files that are there */
+    size_t n_missing_roots;
+    enum wr_err root_err; /* why one of them is: WR_ERR_NOT_FOUND or WR_ERR_IO */
+    int64_t changing_us;  /* since when a file has not been as taken; 0: all are as taken */
+    int64_t rooted_us;    /* since when no root is missing */
+};
+
+/* WR_ERR_SYSTEM when no random key is to be had. */
+WR_MUST_USE enum wr_err wr_file_set_init(struct wr_file_set *set,
+                                         const struct wr_file_set_options *options);
+
+/* What was made of the files must be gone by then. */
+void wr_file_set_fini(struct wr_file_set *set);
+
+/*
+ * Looks at all files. What is left out, or missing, is noted. The files of a root that is missing
+ * or cannot be read stay as they were, since that is no way to take rules away. WR_ERR_NO_MEMORY:
+ * so do those that were not reached.
+ */
+WR_MUST_USE enum wr_err wr_file_set_look(struct wr_file_set *set, int64_t now_us,
+                                         struct wr_diag *diag);
+
+/* True when the file is not as it was taken. */
+bool wr_file_is_changed(const struct wr_file *file);
+
+/* True when the set has changed and can be taken now: all that changed has settled, or some has and
+ * waited long enough for the rest. Else `*out_due_us` says when to look again; INT64_MAX: no need
+ * that is known. */
+bool wr_file_set_is_due(const struct wr_file_set *set, int64_t now_us, int64_t *out_due_us);
+
+/* True when the file is changed and has settled. */
+bool wr_file_is_settled(const struct wr_file_set *set, const struct wr_file *file, int64_t now_us);
+
+/* Calls it taken as it was seen, and lets its text go. */
+void wr_file_take(struct wr_file *file);
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/draft_copy.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/support/failing_malloc.h"
+#include "tests/unit/rules/texts.h"
+
+static const char text[] =
+    "domain: d\n"
+    "descriptors:\n"
+    "  - {key: k, value: 'x*', share_threshold: true, metadata: {a: [1, {b: c}]},\n"
+    "     rate_limit: {unit: day, requests_per_unit: 7, name: n, replaces: [{name: m}]}}\n"
+    "  - {key: l, shadow_mode: true, descriptors: [{key: m, rate_limit: {unlimited: true}}]}\n";
+
+static void assert_text(struct wr_str got, const char *want)
+{
+    cr_assert(wr_str_equal(got, wr_str_of(want)), "%.*s", (int) got.len, got.ptr);
+}
+
+static void assert_place(struct wr_place place, size_t line, size_t column)
+{
+    assert_text(place.file, "f.yaml");
+    cr_assert_eq(place.line, line);
+    cr_assert_eq(place.column, column);
+}
+
+Test(draft_copy, it_outlives_what_it_was_made_of)
+{
+    struct wr_arena arena;
+    struct wr_draft copy;
+    struct texts texts;
+
+    wr_arena_init(&arena, 64);
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml", text);
+    texts_check(&texts, false);
+    cr_assert(wr_draft_copy(&arena, &texts.drafts[0], &copy));
+    texts_fini(&texts);
+
+    assert_text(copy.source, "f.yaml");
+    assert_text(copy.domain, "d");
+    assert_place(copy.place, 1, 9);
+    cr_assert_eq(copy.n_rules, 2u);
+
+    const struct wr_draft_rule *const first = &copy.rules[0], *const second = &copy.rules[1];
+
+    assert_place(first->place, 3, 6);
+    assert_text(first->key, "k");
+    assert_text(first->value, "x*");
+    cr_assert(first->has_share_threshold);
+    assert_text(first->limit.unit, "day");
+    assert_text(first->limit.name, "n");
+    cr_assert_eq(first->limit.requests_per_unit, 7u);
+    cr_assert_eq(first->limit.n_replaces, 1u);
+    assert_text(first->limit.replaces[0].name, "m");
+    assert_place(first->limit.replaces[0].place, 4, 72);
+
+    const struct wr_value *const list = wr_value_get(&first->metadata, wr_str_of("a"));
+
+    assert_text(wr_value_get(&list->as.list.items[1], wr_str_of("b"))->as.string, "c");
+    cr_assert(second->is_shadow);
+    cr_assert_eq(second->n_children, 1u);
+    assert_text(second->children[0].key, "m");
+    cr_assert(second->children[0].limit.is_unlimited);
+    wr_arena_fini(&arena);
+}
+
+Test(draft_copy, memory_that_runs_out_is_no_half_copy)
+{
+    struct texts texts;
+    size_t n = 0;
+
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml", text);
+    texts_check(&texts, false);
+    for (bool is_copied = false; !is_copied; n++) {
+        struct wr_draft copy = {.n_rules = 99};
+        struct wr_arena arena;
+
+        wr_arena_init(&arena, 16);
+        failing_malloc_start(n);
+        is_copied = wr_draft_copy(&arena, &texts.drafts[0], &copy);
+        failing_malloc_stop();
+        cr_assert_eq(copy.n_rules, is_copied ? 2u : 99u, "%zu", n);
+        wr_arena_fini(&arena);
+    }
+    cr_assert_gt(n, 3u);
+    texts_fini(&texts);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/file_set.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/support/failing_malloc.h"
+#include "tests/unit/rules/scratch.h"
+
+#define MS(milliseconds) ((int64_t) (milliseconds) *1000)
+
+struct fixture {
+    struct scratch scratch;
+    const char *roots[2];
+    struct wr_file_set set;
+    struct wr_diag diag;
+    int64_t now_us, due_us;
+};
+
+static void init(struct fixture *fixture)
+{
+    scratch_init(&fixture->scratch);
+    wr_diag_init(&fixture->diag, 100);
+    fixture->roots[0] = fixture->scratch.path;
+    fixture->now_us = MS(1000);
+    cr_assert_eq(
+        wr_file_set_init(&fixture->set, &(struct wr_file_set_options){.roots = fixture->roots,
+                                                                      .n_roots = 1,
+                                                                      .max_file_bytes = 1000}),
+        WR_OK);
+}
+
+static void fini(struct fixture *fixture)
+{
+    wr_file_set_fini(&fixture->set);
+    wr_diag_fini(&fixture->diag);
+    scratch_fini(&fixture->scratch);
+}
+
+/* Looks, `ms` after the last time. Whether the set is due. */
+static bool look_after(struct fixture *fixture, int64_t ms)
+{
+    fixture->now_us += MS(ms);
+    cr_assert_eq(wr_file_set_look(&fixture->set, fixture->now_us, &fixture->diag), WR_OK);
+    return wr_file_set_is_due(&fixture->set, fixture->now_us, &fixture->due_us);
+}
+
+static void take_all(struct fixture *fixture)
+{
+    for (size_t i = 0; i < fixture->set.n; i++) {
+        wr_file_take(fixture->set.files[i]);
+    }
+}
+
+/* With file `name` of that text in place and taken. */
+static void init_with(struct fixture *fixture, const char *name, const char *text)
+{
+    init(fixture);
+    scratch_write(&fixture->scratch, name, text);
+    (void) look_after(fixture, 0);
+    take_all(fixture);
+    cr_assert_not(look_after(fixture, 0));
+}
+
+static const struct wr_file *file_of(const struct fixture *fixture, const char *name)
+{
+    for (size_t i = 0; i < fixture->set.n; i++) {
+        const char *const path = fixture->set.files[i]->path;
+
+        if (strcmp(strrchr(path, '/') + 1, name) == 0) {
+            return fixture->set.files[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_settled(const struct fixture *fixture, const char *name)
+{
+    return wr_file_is_settled(&fixture->set, file_of(fixture, name), fixture->now_us);
+}
+
+Test(file_set, what_has_not_changed_needs_no_look)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "one");
+    cr_assert_not(look_after(&fixture, 10000));
+    cr_assert_eq(fixture.due_us, INT64_MAX);
+    cr_assert_eq(fixture.set.changing_us, 0);
+    fini(&fixture);
+}
+
+Test(file_set, the_same_text_again_is_no_change)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "one");
+    scratch_replace(&fixture.scratch, "a.yaml", "one");
+    cr_assert_not(look_after(&fixture, 1000));
+    cr_assert_eq(fixture.due_us, INT64_MAX);
+    fini(&fixture);
+}
+
+Test(file_set, another_text_of_the_same_size_and_times_is_a_change)
+{
+    struct fixture fixture;
+    char path[SCRATCH_PATH_MAX];
+    struct stat before;
+
+    init_with(&fixture, "a.yaml", "one");
+    cr_assert_eq(stat(scratch_path(&fixture.scratch, "a.yaml", path), &before), 0);
+    scratch_write(&fixture.scratch, "a.yaml", "two");
+    cr_assert_eq(utimensat(AT_FDCWD, path, (struct timespec[]){before.st_atim, before.st_mtim}, 0),
+                 0);
+    (void) look_after(&fixture, 1000);
+    cr_assert(wr_file_is_changed(file_of(&fixture, "a.yaml")));
+    cr_assert_eq(memcmp(file_of(&fixture, "a.yaml")->text.bytes, "two", 3), 0);
+    fini(&fixture);
+}
+
+Test(file_set, a_file_that_was_replaced_settles_soon)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "one");
+    scratch_replace(&fixture.scratch, "a.yaml", "two");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_eq(fixture.due_us, fixture.now_us + WR_FILE_SETTLE_US);
+    cr_assert_not(look_after(&fixture, 29));
+    cr_assert(look_after(&fixture, 1));
+    cr_assert(is_settled(&fixture, "a.yaml"));
+    take_all(&fixture);
+    cr_assert_not(look_after(&fixture, 1));
+    fini(&fixture);
+}
+
+Test(file_set, a_change_begins_the_settling_anew)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "one");
+    scratch_replace(&fixture.scratch, "a.yaml", "two");
+    cr_assert_not(look_after(&fixture, 1));
+    scratch_replace(&fixture.scratch, "a.yaml", "three");
+    cr_assert_not(look_after(&fixture, 30));
+    cr_assert_not(look_after(&fixture, 29));
+    cr_assert(look_after(&fixture, 1));
+    fini(&fixture);
+}
+
+/* What each row does to a.yaml, and whether it may be half of something. */
+Test(file_set, what_may_be_half_written_settles_late)
+{
+    static const struct {
+        const char *what;
+        void (*act)(const struct scratch *, const char *, const char *);
+        const char *name, *text;
+        bool is_late;
+    } rows[] = {
+        {"replaced", scratch_replace, "a.yaml", "other text", false},
+        {"replaced by a longer one", scratch_replace, "a.yaml", "a longer other text", false},
+        {"replaced by a shorter one", scratch_replace, "a.yaml", "shorter", false},
+        {"replaced by less than half", scratch_replace, "a.yaml", "half", true},
+        {"replaced by nothing", scratch_replace, "a.yaml", "", true},
+        {"emptied", scratch_write, "a.yaml", "", true},
+        {"written in place", scratch_write, "a.yaml", "other text", true},
+        {"added to", scratch_append, "a.yaml", "x", true},
+        {"new", scratch_replace, "b.yaml", "other text", true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fixture fixture;
+
+        init_with(&fixture, "a.yaml", "first text");
+        rows[i].act(&fixture.scratch, rows[i].name, rows[i].text);
+        cr_assert_not(look_after(&fixture, 1), "%s", rows[i].what);
+        cr_assert_eq(look_after(&fixture, 30), !rows[i].is_late, "%s", rows[i].what);
+        cr_assert_not(rows[i].is_late && look_after(&fixture, 969), "%s", rows[i].what);
+        cr_assert(look_after(&fixture, 1), "%s", rows[i].what);
+        fini(&fixture);
+    }
+}
+
+Test(file_set, a_file_written_in_blocks_settles_behind_the_last)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "0123456789");
+    scratch_write(&fixture.scratch, "a.yaml", "");
+    for (size_t i = 0; i < 10; i++) {
+        scratch_append(&fixture.scratch, "a.yaml", "x");
+        cr_assert_not(look_after(&fixture, 500), "block %zu", i);
+        cr_assert_not(look_after(&fixture, 490), "block %zu", i);
+    }
+    cr_assert(look_after(&fixture, 510));
+    cr_assert_eq(file_of(&fixture, "a.yaml")->text.len, 10u);
+    fini(&fixture);
+}
+
+Test(file_set, a_file_made_anew_settles_late)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "first text");
+    scratch_remove(&fixture.scratch, "a.yaml");
+    (void) look_after(&fixture, 1);
+    scratch_write(&fixture.scratch, "a.yaml", "other text");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert(look_after(&fixture, 1));
+    fini(&fixture);
+}
+
+Test(file_set, of_what_changes_together_the_last_to_settle_counts)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "first text");
+    scratch_replace(&fixture.scratch, "a.yaml", "other text");
+    scratch_write(&fixture.scratch, "b.yaml", "new text");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert(is_settled(&fixture, "a.yaml"));
+    cr_assert(look_after(&fixture, 1));
+    fini(&fixture);
+}
+
+Test(file_set, patience_with_a_file_that_does_not_settle_ends)
+{
+    struct fixture fixture;
+    bool is_due = false;
+    int64_t waited_ms = 0;
+
+    init_with(&fixture, "a.yaml", "first text");
+    scratch_replace(&fixture.scratch, "a.yaml", "other text");
+    scratch_write(&fixture.scratch, "b.yaml", "");
+    is_due = look_after(&fixture, 1);
+    for (; !is_due && waited_ms < 10000; waited_ms += 100) {
+        scratch_append(&fixture.scratch, "b.yaml", "x");
+        is_due = look_after(&fixture, 100);
+    }
+    cr_assert_eq(MS(waited_ms), WR_FILE_SET_PATIENCE_US);
+    cr_assert(is_settled(&fixture, "a.yaml"));
+    cr_assert_not(is_settled(&fixture, "b.yaml"));
+    fini(&fixture);
+}
+
+Test(file_set, a_removed_file_is_a_change_and_then_forgotten)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "text");
+    scratch_write(&fixture.scratch, "b.yaml", "text");
+    (void) look_after(&fixture, 1);
+    take_all(&fixture);
+    scratch_remove(&fixture.scratch, "a.yaml");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_eq(fixture.set.n_present, 1u);
+    cr_assert(look_after(&fixture, 30));
+    cr_assert_eq(file_of(&fixture, "a.yaml")->seen.state, WR_FILE_ABSENT);
+    take_all(&fixture);
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_eq(fixture.set.n, 1u);
+    fini(&fixture);
+}
+
+Test(file_set, a_file_that_came_and_went_leaves_nothing)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "text");
+    scratch_write(&fixture.scratch, "b.yaml", "text");
+    (void) look_after(&fixture, 1);
+    cr_assert_eq(fixture.set.n, 2u);
+    scratch_remove(&fixture.scratch, "b.yaml");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_eq(fixture.set.n, 1u);
+    cr_assert_eq(fixture.due_us, INT64_MAX);
+    fini(&fixture);
+}
+
+Test(file_set, a_directory_that_is_empty_at_once_may_be_filled_again)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "text");
+    scratch_remove(&fixture.scratch, "a.yaml");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert(look_after(&fixture, 1));
+    fini(&fixture);
+}
+
+Test(file_set, a_missing_root_takes_nothing_away)
+{
+    struct fixture fixture;
+    char path[SCRATCH_PATH_MAX];
+
+    init(&fixture);
+    scratch_make_directory(&fixture.scratch, "rules");
+    scratch_write(&fixture.scratch, "rules/a.yaml", "first text");
+    fixture.roots[0] = scratch_path(&fixture.scratch, "rules", path);
+    (void) look_after(&fixture, 1);
+    take_all(&fixture);
+    scratch_remove(&fixture.scratch, "rules");
+    cr_assert_not(look_after(&fixture, 100000));
+    cr_assert_eq(fixture.set.n_missing_roots, 1u);
+    cr_assert_eq(fixture.set.n, 1u);
+    cr_assert_eq(fixture.due_us, INT64_MAX);
+    cr_assert_eq(fixture.diag.n_errors, 1u);
+
+    /* What comes in its place may still be being written. */
+    scratch_make_directory(&fixture.scratch, "rules");
+    scratch_write(&fixture.scratch, "rules/a.yaml", "other text");
+    cr_assert_not(look_after(&fixture, 100));
+    cr_assert_eq(fixture.set.n_missing_roots, 0u);
+    cr_assert_eq(fixture.set.rooted_us, fixture.now_us);
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert(look_after(&fixture, 1));
+    fini(&fixture);
+}
+
+Test(file_set, files_are_kept_by_root_and_then_by_path)
+{
+    struct fixture fixture;
+    char path[SCRATCH_PATH_MAX];
+    static const char *const want[] = {"b.yaml", "z.yaml", "a.yaml", "c.yaml"};
+
+    init(&fixture);
+    scratch_make_directory(&fixture.scratch, "sub");
+    fixture.roots[0] = scratch_path(&fixture.scratch, "sub", path);
+    fixture.roots[1] = fixture.scratch.path;
+    fixture.set.options.n_roots = 2;
+    scratch_write(&fixture.scratch, "sub/z.yaml", "");
+    scratch_write(&fixture.scratch, "c.yaml", "");
+    (void) look_after(&fixture, 1);
+    scratch_write(&fixture.scratch, "sub/b.yaml", "");
+    scratch_write(&fixture.scratch, "a.yaml", "");
+    (void) look_after(&fixture, 1);
+    cr_assert_eq(fixture.set.n, 4u);
+    for (size_t i = 0; i < 4; i++) {
+        cr_assert_str_eq(strrchr(fixture.set.files[i]->path, '/') + 1, want[i]);
+    }
+    fini(&fixture);
+}
+
+Test(file_set, a_file_that_cannot_be_read_says_why)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "text");
+    scratch_make_fifo(&fixture.scratch, "b.yaml");
+    (void) look_after(&fixture, 1);
+    cr_assert(look_after(&fixture, 30));
+
+    const struct wr_file *const file = file_of(&fixture, "b.yaml");
+
+    cr_assert_eq(file->seen.state, WR_FILE_UNREADABLE);
+    cr_assert_eq(memcmp(file->text.bytes, "is not a regular file", file->text.len), 0);
+    fini(&fixture);
+}
+
+/* However early memory runs out, what is known stays, and the next look is whole. */
+Test(file_set, memory_that_runs_out_loses_no_file)
+{
+    bool is_whole = false;
+    size_t n_failed = 0;
+
+    for (size_t n = 0; !is_whole; n++) {
+        struct fixture fixture;
+
+        init_with(&fixture, "b.yaml", "first text");
+        scratch_write(&fixture.scratch, "a.yaml", "new text");
+        scratch_replace(&fixture.scratch, "b.yaml", "other text");
+        failing_malloc_start(n);
+        is_whole = wr_file_set_look(&fixture.set, fixture.now_us, &fixture.diag) == WR_OK &&
+                   fixture.set.n == 2;
+        failing_malloc_stop();
+        n_failed += !is_whole;
+        cr_assert_not_null(file_of(&fixture, "b.yaml"), "%zu", n);
+        (void) look_after(&fixture, 1);
+        cr_assert_eq(fixture.set.n, 2u, "%zu", n);
+        fini(&fixture);
+    }
+    cr_assert_geq(n_failed, 3u);
+}
