@@ -1,64 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/tree.h"
 
+#include <stdlib.h>
+
+#include "rules/level_wildcards.h"
 #include "rules/wildcard.h"
-
-static bool copy_value(struct wr_arena *arena, const struct wr_value *value,
-                       struct wr_value *out_copy);
-
-static bool copy_list(struct wr_arena *arena, const struct wr_value *list, struct wr_value *out)
-{
-    struct wr_value *const items = wr_arena_calloc(arena, list->as.list.n, sizeof *items);
-
-    if (items == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < list->as.list.n; i++) {
-        if (!copy_value(arena, &list->as.list.items[i], &items[i])) {
-            return false;
-        }
-    }
-    *out = (struct wr_value){.kind = WR_VALUE_LIST, .as.list = {items, list->as.list.n}};
-    return true;
-}
-
-static bool copy_map(struct wr_arena *arena, const struct wr_value *map, struct wr_value *out)
-{
-    struct wr_value_member *const members = wr_arena_calloc(arena, map->as.map.n, sizeof *members);
-
-    if (members == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < map->as.map.n; i++) {
-        if (!wr_arena_copy(arena, map->as.map.members[i].key, &members[i].key) ||
-            !copy_value(arena, &map->as.map.members[i].value, &members[i].value)) {
-            return false;
-        }
-    }
-    *out = (struct wr_value){.kind = WR_VALUE_MAP, .as.map = {members, map->as.map.n}};
-    return true;
-}
-
-/* Recursion is as deep as metadata is nested, which whoever makes drafts bounds. */
-static bool copy_value(struct wr_arena *arena, const struct wr_value *value,
-                       struct wr_value *out_copy)
-{
-    switch (value->kind) {
-    case WR_VALUE_LIST:
-        return copy_list(arena, value, out_copy);
-    case WR_VALUE_MAP:
-        return copy_map(arena, value, out_copy);
-    case WR_VALUE_STRING:
-        out_copy->kind = WR_VALUE_STRING;
-        return wr_arena_copy(arena, value->as.string, &out_copy->as.string);
-    case WR_VALUE_NULL:
-    case WR_VALUE_BOOL:
-    case WR_VALUE_NUMBER:
-    default:
-        *out_copy = *value;
-        return true;
-    }
-}
 
 static bool copy_replaces(struct wr_arena *arena, const struct wr_draft_limit *limit,
                           struct wr_rule *rule)
@@ -88,7 +34,7 @@ static bool copy_metadata(struct wr_arena *arena, const struct wr_draft_rule *dr
     struct wr_value *const metadata = wr_arena_alloc(arena, sizeof *metadata);
 
     rule->metadata = metadata;
-    return metadata != NULL && copy_value(arena, &draft->metadata, metadata);
+    return metadata != NULL && wr_value_copy(arena, &draft->metadata, metadata);
 }
 
 /* The limit of `draft`, or NULL in `*out_rule` when it has none. */
@@ -158,29 +104,40 @@ static bool build_node(struct wr_tree_builder *builder, const struct wr_rule_pat
            build_children(builder, &path, draft, node);
 }
 
-/* A wildcard is in the table as well: its own spelling finds it before the wildcards declared ahead
- * of it, as in the incumbent. */
 static void add_node(struct wr_tree_builder *builder, struct wr_tree_level *level,
                      const struct wr_tree_node *node)
 {
     const struct wr_str key = node->node.key, value = node->node.value;
     const uint64_t first_hash = wr_pair_hash_first(builder->hash_key, key);
 
-    if (wr_wildcard_is(key) || wr_wildcard_is(value)) {
-        level->wildcards[level->n_wildcards++] = node;
-    }
     wr_pair_table_add(&level->pairs, wr_pair_hash(builder->hash_key, first_hash, value), key, value,
                       node);
 }
 
-static size_t count_wildcards(const struct wr_draft_rule *const *rules, size_t n)
+/* A wildcard is in the table as well: its own spelling finds it before the wildcards declared ahead
+ * of it, as in the incumbent. */
+static bool add_wildcards(struct wr_tree_builder *builder, struct wr_tree_level *level,
+                          const struct wr_tree_node *nodes, size_t n)
 {
+    const struct wr_node **const wildcards = malloc((n + 1) * sizeof(const struct wr_node *));
     size_t n_wildcards = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        n_wildcards += wr_wildcard_is(rules[i]->key) || wr_wildcard_is(rules[i]->value);
+    if (wildcards == NULL) {
+        return false;
     }
-    return n_wildcards;
+    for (size_t i = 0; i < n; i++) {
+        const struct wr_node *const node = &nodes[i].node;
+
+        if (wr_wildcard_is(node->key) || wr_wildcard_is(node->value)) {
+            wildcards[n_wildcards++] = node;
+        }
+    }
+
+    const bool is_built = wr_level_wildcards_build(builder->arena, builder->hash_key, wildcards,
+                                                   n_wildcards, &level->wildcards);
+
+    free(wildcards);
+    return is_built;
 }
 
 bool wr_tree_build(struct wr_tree_builder *builder, const struct wr_rule_path *path,
@@ -191,8 +148,7 @@ bool wr_tree_build(struct wr_tree_builder *builder, const struct wr_rule_path *p
     struct wr_tree_node *const nodes = wr_arena_calloc(arena, n, sizeof *nodes);
     struct wr_tree_level level = {0};
 
-    level.wildcards = wr_arena_calloc(arena, count_wildcards(rules, n), sizeof *level.wildcards);
-    if (nodes == NULL || level.wildcards == NULL || !wr_pair_table_init(&level.pairs, arena, n)) {
+    if (nodes == NULL || !wr_pair_table_init(&level.pairs, arena, n)) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
@@ -201,16 +157,11 @@ bool wr_tree_build(struct wr_tree_builder *builder, const struct wr_rule_path *p
         }
         add_node(builder, &level, &nodes[i]);
     }
+    if (n > 0 && !add_wildcards(builder, &level, nodes, n)) {
+        return false;
+    }
     *out_level = level;
     return true;
-}
-
-/* A pattern in the key is tested against the key alone. An empty value in the rule stands for any,
- * which only a rule with a pattern in its key still has here. */
-static bool fits(const struct wr_node *node, const struct wr_entry *entry)
-{
-    return wr_wildcard_match(node->key, entry->key) &&
-           (node->value.len == 0 || wr_wildcard_match(node->value, entry->value));
 }
 
 static const struct wr_tree_node *find(const struct wr_tree_level *level,
@@ -231,9 +182,12 @@ static const struct wr_tree_node *find(const struct wr_tree_level *level,
             return exact;
         }
     }
-    for (size_t i = 0; i < level->n_wildcards; i++) {
-        if (fits(&level->wildcards[i]->node, entry)) {
-            return level->wildcards[i];
+    if (level->wildcards != NULL) {
+        const struct wr_node *const node =
+            wr_level_wildcards_find(level->wildcards, first_hash, entry);
+
+        if (node != NULL) {
+            return (const struct wr_tree_node *) node; /* it is the first member */
         }
     }
     return wr_pair_table_find(&level->pairs, first_hash, entry->key, (struct wr_str){0});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tree of one domain's rules: each level is a table of exact pairs and of keys for any value,
- * and a list of wildcards in order of declaration.
+ * and an index of wildcards.
  *
  * Threads: immutable once built.
  */
@@ -19,12 +19,11 @@
 #include "rules/rule_path.h"
 #include "rules/rules.h"
 
-struct wr_tree_node;
+struct wr_level_wildcards;
 
 struct wr_tree_level {
-    struct wr_pair_table pairs;            /* (key, value), and (key, "") for any value */
-    const struct wr_tree_node **wildcards; /* borrowed from the arena; in order of declaration */
-    size_t n_wildcards;
+    struct wr_pair_table pairs;                 /* (key, value), and (key, "") for any value */
+    const struct wr_level_wildcards *wildcards; /* borrowed from the arena; NULL: none */
 };
 
 struct wr_tree_node {
