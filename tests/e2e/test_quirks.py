@@ -19,8 +19,6 @@ LATER = {
     "json-override-bad-unit-dropped-connection": "HTTP /json",
     "local-raised-limit-unseen": "over-limit cache",
     "local-override-poisons-rule": "over-limit cache",
-    "reload-bad-freezes-others": "hot reload",
-    "reload-configmap-dotfiles-read": "hot reload",
 }
 DONE_BY = {}
 
@@ -156,6 +154,30 @@ def test_utf_16_is_read(serve, quirk):
 @weir_does("reload-dotfile-read")
 def test_dot_files_are_ignored(serve, quirk):
     expect(serve(), quirk, "OK: bare")
+
+
+@weir_does("reload-bad-freezes-others")
+def test_a_bad_file_holds_back_no_other(launch, quirk, files):
+    server = launch(files)
+    caller = server.caller()
+    puts = [step["put"] for step in QUIRKS[quirk]["steps"] if "put" in step]
+    weirserver.replace(server.rules, "r.yaml", puts[0]["r.yaml"])
+    weirserver.replace(server.rules, "s.yaml", puts[1]["s.yaml"])
+    weirserver.eventually("OK: OK 50 of 50/HOUR", lambda: caller.peek(quirk + "-s", ["a", "1"]))
+    same("OK: OK 4 of 5/HOUR", caller.call(quirk, [["a", "1"]]))
+    weirserver.replace(server.rules, "r.yaml", puts[2]["r.yaml"])
+    weirserver.eventually("OK: OK 6 of 7/HOUR", lambda: caller.peek(quirk, ["a", "1"]))
+
+
+@weir_does("reload-configmap-dotfiles-read")
+def test_a_configmap_is_read_once(launch, quirk, files):
+    server = launch(files)
+    caller = server.caller()
+    put = next(step["configmap"] for step in QUIRKS[quirk]["steps"] if "configmap" in step)
+    weirserver.swap_configmap(server.rules, "..v1", put)
+    weirserver.eventually("OK: OK 5 of 5/HOUR", lambda: caller.peek(quirk, ["a", "1"]))
+    same("OK: OK 4 of 5/HOUR", caller.call(quirk + "-z", [["a", "1"]]))
+    assert " error: " not in server.log()
 
 
 @weir_does("reload-subdirectory-at-start")

@@ -2,6 +2,7 @@
 """Starts and stops the real server, and calls it by the official messages."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -55,6 +56,28 @@ def write_rules(folder, rules):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
             f.write(oraclelib.file_bytes(text))
+
+
+def replace(folder, name, text):
+    """A file written beside and renamed into place."""
+    new = os.path.join(folder, ".new")
+    with open(new, "wb") as f:
+        f.write(oraclelib.file_bytes(text))
+    os.rename(new, os.path.join(folder, name))
+
+
+def swap_configmap(folder, version, files):
+    """The way a kubelet refreshes a mounted ConfigMap: ..data is turned to a new directory, the old one goes."""
+    data = os.path.join(folder, "..data")
+    old = os.path.join(folder, os.readlink(data)) if os.path.islink(data) else None
+    write_rules(os.path.join(folder, version), files)
+    os.symlink(version, data + "_tmp")
+    os.rename(data + "_tmp", data)
+    for name in files:
+        if not os.path.islink(os.path.join(folder, name)):
+            os.symlink(os.path.join("..data", name), os.path.join(folder, name))
+    if old:
+        shutil.rmtree(old)
 
 
 def run(*words, env=None, cwd=None, seconds=30, stdout=subprocess.PIPE):
@@ -119,6 +142,10 @@ class Server:
         with open(self.log_file, encoding="utf-8", errors="replace") as f:
             return f.read()
 
+    def loads(self):
+        """How often rules came into force."""
+        return self.log().count("rules in force:")
+
     def caller(self, target=None):
         caller = Caller(target or self.address)
         self.callers.append(caller)
@@ -164,6 +191,10 @@ class Caller:
         request = oraclelib.build_request({"domain": domain, "desc": list(desc), "hits": hits})
         return self.raw(request.SerializeToString(), timeout=timeout)
 
+    def peek(self, domain, *pairs):
+        """A look that takes nothing."""
+        return self.call(domain, {"entries": list(pairs), "hits": 0})
+
     def raw(self, data, timeout=10):
         before = time.time()
         try:
@@ -200,3 +231,8 @@ def same(want, got):
     """Asserts that a reply is as the short form says, e.g. 'OVER: OVER 0 of 5/HOUR'."""
     found = oraclelib.differences(want, got)
     assert not found, "\n".join(found)
+
+
+def eventually(want, get, seconds=10.0):
+    """Waits until get() is as the short form says."""
+    wait_until(lambda: not oraclelib.differences(want, get()), want, seconds)

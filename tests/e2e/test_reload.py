@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that change while the server runs, beyond what the replayed scenarios show."""
+import os
+import shutil
+import signal
+import threading
+import time
+
+import oraclelib
+import pytest
+import weirserver
+from weirserver import eventually, replace, same, wait_until
+
+PAIR = ["k", "v"]
+
+
+def rule(domain, limit, extra=""):
+    return (f"domain: {domain}\n{extra}descriptors:\n"
+            f"  - {{key: k, rate_limit: {{unit: hour, requests_per_unit: {limit}}}}}\n")
+
+
+def await_limit(caller, domain, limit, used=0):
+    eventually(f"OK: OK {limit - used} of {limit}/HOUR", lambda: caller.peek(domain, PAIR))
+
+
+@pytest.mark.parametrize("bad, good", [("a", "b"), ("z", "b")])
+def test_a_bad_file_keeps_its_own_last_good_version(launch, bad, good):
+    server = launch({f"{bad}.yaml": rule(bad, 2), f"{good}.yaml": rule(good, 2)})
+    caller = server.caller()
+    same("OK: OK 1 of 2/HOUR", caller.call(bad, [PAIR]))
+    same("OK: OK 1 of 2/HOUR", caller.call(good, [PAIR]))
+    replace(server.rules, f"{bad}.yaml", rule(bad, 3) + "  - key: k\n")
+    replace(server.rules, f"{good}.yaml", rule(good, 5))
+    await_limit(caller, good, 5, used=1)
+    same("OK: OK 0 of 2/HOUR", caller.call(bad, [PAIR]))
+    same("OVER: OVER 0 of 2/HOUR", caller.call(bad, [PAIR]))
+    place = f"{server.rules}/{bad}.yaml:4:5: "
+    assert server.log().count(place) == 1
+    replace(server.rules, f"{good}.yaml", rule(good, 6))
+    await_limit(caller, good, 6, used=1)
+    assert server.log().count(place) == 1
+    replace(server.rules, f"{bad}.yaml", rule(bad, 4))
+    await_limit(caller, bad, 4, used=3)
+
+
+def test_a_bad_file_at_the_start_holds_back_no_other(launch):
+    server = launch({"a.yaml": "domain: [\n", "b.yaml": rule("b", 5)})
+    same("OK: OK 4 of 5/HOUR", server.caller().call("b", [PAIR]))
+
+
+def test_without_a_good_file_calls_wait_for_one(launch):
+    server = launch({"r.yaml": "domain: d\ndescriptors: 5\n"})
+    caller = server.caller()
+    assert caller.call("d", [PAIR]) == {"error": "UNAVAILABLE"}
+    assert caller.call("other", [PAIR]) == {"error": "UNAVAILABLE"}
+    replace(server.rules, "r.yaml", rule("d", 5))
+    await_limit(caller, "d", 5)
+
+
+def test_a_half_written_file_is_never_taken(launch):
+    """Two domains' worth of rules are written in ten blocks, any of which is good YAML."""
+    head = "domain: d\ndescriptors:\n"
+    lines = ["  - {key: k%d, rate_limit: {unit: hour, requests_per_unit: %d}}\n"]
+    text = {limit: head + "".join(lines[0] % (i, limit) for i in range(20)) for limit in (5, 7)}
+    server = launch({"r.yaml": text[5]})
+    caller, pause = server.caller(), threading.Event()
+    last = ["k19", "v"]
+    with open(os.path.join(server.rules, "r.yaml"), "w", encoding="utf-8", buffering=1) as f:
+        f.write(head)
+        for i in range(20):
+            f.write(lines[0] % (i, 7))
+            f.flush()
+            pause.wait(0.1)
+            same("OK: OK 5 of 5/HOUR", caller.peek("d", last))
+    eventually("OK: OK 7 of 7/HOUR", lambda: caller.peek("d", last))
+    assert server.loads() == 2
+
+
+def test_a_configmap_of_many_files_is_loaded_once_a_version(launch):
+    files = {f"f{i}.yaml": rule(f"d{i}", 1000000) for i in range(200)}
+    server = launch({})
+    weirserver.swap_configmap(server.rules, "..v1", files)
+    caller = server.caller()
+    await_limit(caller, "d199", 1000000)
+    loads = server.loads()
+    changed = dict(files, **{"f0.yaml": rule("d0", 7)})
+    weirserver.swap_configmap(server.rules, "..v2", changed)
+    end = time.monotonic() + 10
+    while oraclelib.differences("OK: OK 7 of 7/HOUR", caller.peek("d0", PAIR)):
+        same("OK: OK 1000000 of 1000000/HOUR", caller.peek("d1", PAIR))
+        assert time.monotonic() < end
+    weirserver.swap_configmap(server.rules, "..v3", changed)
+    replace(server.rules, "last.yaml", rule("last", 5))
+    await_limit(caller, "last", 5)
+    assert server.loads() == loads + 2    # ..v2, and last.yaml; ..v3 says the same as ..v2
+    assert " error: " not in server.log()
+
+
+def test_a_directory_that_is_gone_takes_no_rules_away(launch):
+    server = launch({"r.yaml": rule("d", 5)}, "--rules-poll-interval", "50ms")
+    caller = server.caller()
+    shutil.rmtree(server.rules)
+    wait_until(lambda: "stay in force" in server.log(), "a line about the directory")
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [PAIR]))
+    weirserver.write_rules(server.rules, {"r.yaml": rule("d", 6)})
+    await_limit(caller, "d", 6, used=1)
+
+
+def test_a_hangup_has_the_files_looked_at(launch):
+    server = launch({"r.yaml": rule("d", 5)})
+    server.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "SIGHUP" in server.log(), "a line about the signal")
+    replace(server.rules, "r.yaml", rule("d", 6))
+    server.process.send_signal(signal.SIGHUP)
+    await_limit(server.caller(), "d", 6)
+
+
+def test_a_linked_runtime_root_that_comes_late_and_is_turned(launch, tmp_path):
+    root = tmp_path / "current"
+    env = {"RUNTIME_ROOT": root, "RUNTIME_SUBDIRECTORY": "limits", "RUNTIME_WATCH_ROOT": "true",
+           "RUNTIME_IGNOREDOTFILES": "true"}
+    server = launch({}, "--grpc-listen", "127.0.0.1:0", env=env, by_flags=False)
+    caller = server.caller()
+    assert caller.call("d", [PAIR]) == {"error": "UNAVAILABLE"}
+    for version, limit in (("v1", 5), ("v2", 6)):
+        weirserver.write_rules(tmp_path / version / "limits" / "config", {"deep/r": rule("d", limit)})
+        os.symlink(version, tmp_path / "next")
+        os.rename(tmp_path / "next", root)
+        await_limit(caller, "d", limit)
+
+
+def test_one_file_named_by_itself_is_followed(launch, tmp_path):
+    weirserver.write_rules(tmp_path / "one", {"r": rule("d", 5)})
+    server = launch({}, "--rules", str(tmp_path / "one" / "r"), "--grpc-listen", "127.0.0.1:0", by_flags=False)
+    caller = server.caller()
+    await_limit(caller, "d", 5)
+    replace(tmp_path / "one", "r", rule("d", 6))
+    await_limit(caller, "d", 6)
