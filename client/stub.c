@@ -6,22 +6,26 @@
  * C core makes progress only in threads that wait for events. A call waits for its own deadline at
  * the longest, and after a refusal not at all, so calls alone would leave a new connection half
  * made, and an idle client would let a server that stops wait for it (C core looks after such every
- * 5 s). Hence the keeper, a thread that watches the channel's state:
+ * 5 s). Hence the keeper, a thread that watches the channel's state, and that ends the calls nobody
+ * waits for, in the same queue:
  *
- *     unused -- first call --> no connection -- READY --> connected
- *                              waits for the              looks every TICK_MS, since waiting would
- *                              next state  <-- lost ----  cost each call a switch of threads
+ *     unused -- first call --> no connection -- READY --> connected, no call of weir_stub_start
+ *                              waits for an               looks every TICK_MS, since waiting would
+ *                              event  <-- lost ---------  cost each other call a switch of threads
+ *                                 |                              |  ^
+ *                                 |               first started  v  |  last ended
+ *                                 +--- lost ----------------  connected, such calls under way
+ *                                                             waits for an event
  *
- * It ends when weir_stub_destroy takes the channel away.
+ * It ends when the stub is destroyed and each started call has ended; an event that means nothing
+ * wakes it for that.
  */
 #include "stub.h"
 
 #include "error.h"
-#include "explain.h"
+#include "exchange.h"
 #include "target.h"
 
-#include <grpc/byte_buffer.h>
-#include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/time.h>
@@ -43,22 +47,46 @@ static const char *const paths[] = {
     [WEIR_METHOD_HEALTH_WATCH] = "/grpc.health.v1.Health/Watch",
 };
 
+#define UNLIKE_A_PEER "?to=weir"
+
 #define PATH_COUNT (sizeof paths / sizeof paths[0])
 
+/* A call of weir_stub_start, in the stub's list from its start to its end. */
+struct started {
+    struct weir_exchange exchange;
+    weir_done_fn on_done;
+    struct started *prev;
+    struct started *next;
+};
+
 struct weir_stub {
-    grpc_channel *channel;
+    struct weir_route route;
     void *methods[PATH_COUNT]; /* paths, registered with the channel */
     pthread_t keeper;
     grpc_completion_queue *keeper_queue; /* the keeper's alone */
     pthread_mutex_t mutex;
     pthread_cond_t wake; /* for the keeper: something has changed */
+    /* the keeper's alone */
+    bool is_watching;  /* an event of the watch is to come */
+    bool is_connected; /* when the watch began */
     /* under mutex */
     bool is_used; /* there was a call */
     bool is_ending;
+    size_t started_count;
+    struct started *started; /* the last one first */
     size_t idle_count;
     grpc_completion_queue *idle[IDLE_QUEUES_MAX];
-    char target[]; /* NUL-terminated */
+    char target[]; /* NUL-terminated; then the channel's spelling of it */
 };
+
+/* Before a call: the keeper has work from the first on. */
+static void use_locked(struct weir_stub *stub)
+{
+    if (!stub->is_used) {
+        stub->is_used = true;
+        pthread_cond_signal(&stub->wake);
+    }
+}
 
 /* ---- Queues ---- */
 
@@ -73,10 +101,7 @@ static grpc_completion_queue *queue_acquire(struct weir_stub *stub)
     grpc_completion_queue *queue = NULL;
 
     pthread_mutex_lock(&stub->mutex);
-    if (!stub->is_used) {
-        stub->is_used = true;
-        pthread_cond_signal(&stub->wake);
-    }
+    use_locked(stub);
     if (stub->idle_count > 0) {
         queue = stub->idle[--stub->idle_count];
     }
@@ -98,6 +123,68 @@ static void queue_release(struct weir_stub *stub, grpc_completion_queue *queue)
     }
 }
 
+/* ---- Started calls ---- */
+
+static void list_add_locked(struct weir_stub *stub, struct started *started)
+{
+    started->prev = NULL;
+    started->next = stub->started;
+    if (stub->started != NULL) {
+        stub->started->prev = started;
+    }
+    stub->started = started;
+    stub->started_count++;
+}
+
+static void list_remove_locked(struct weir_stub *stub, struct started *started)
+{
+    if (started->prev != NULL) {
+        started->prev->next = started->next;
+    } else {
+        stub->started = started->next;
+    }
+    if (started->next != NULL) {
+        started->next->prev = started->prev;
+    }
+    stub->started_count--;
+}
+
+/* After it nobody else adds to the list, and only the keeper takes from it. */
+static void cancel_all(struct weir_stub *stub)
+{
+    for (struct started *started = stub->started; started != NULL; started = started->next) {
+        grpc_call_cancel(started->exchange.rpc, NULL);
+    }
+}
+
+static bool begin(struct weir_stub *stub, struct started *started)
+{
+    weir_exchange_open(&started->exchange, stub->keeper_queue);
+    return weir_exchange_start_unary(&started->exchange, started);
+}
+
+/* In the keeper, at the event of an attempt. It is taken from the list before its callback, which
+ * may start the next one. */
+static void started_end(struct weir_stub *stub, struct started *started, bool is_ending)
+{
+    struct weir_error error = {.code = WEIR_OK};
+    enum weir_err err = weir_exchange_finish(&started->exchange, &error);
+
+    if (is_ending && started->exchange.status == GRPC_STATUS_CANCELLED) {
+        err = weir_error_set(&error, WEIR_ERR_CANCELLED,
+                             "the client was destroyed before an answer came");
+    } else if (!is_ending && weir_exchange_is_retriable(&started->exchange, err) &&
+               begin(stub, started)) {
+        return;
+    }
+    pthread_mutex_lock(&stub->mutex);
+    list_remove_locked(stub, started);
+    pthread_mutex_unlock(&stub->mutex);
+    started->on_done(started->exchange.call.arg, err, &error);
+    weir_exchange_fini(&started->exchange);
+    free(started);
+}
+
 /* ---- The keeper ---- */
 
 static void tick_locked(struct weir_stub *stub)
@@ -113,37 +200,67 @@ static void tick_locked(struct weir_stub *stub)
     pthread_cond_timedwait(&stub->wake, &stub->mutex, &until);
 }
 
-/* True when the watch under way has ended; looks once, or waits for it. Unlocks meanwhile. */
-static bool poll_locked(struct weir_stub *stub, bool wait)
+/*
+ * Begins to wait for the channel's next state. It asks for no connection by itself: a call does,
+ * and C core goes on trying after a failure; an idle client that lost its server leaves it alone.
+ */
+static void watch_begin(struct weir_stub *stub)
+{
+    const grpc_connectivity_state state =
+        grpc_channel_check_connectivity_state(stub->route.channel, 0);
+
+    grpc_channel_watch_connectivity_state(
+        stub->route.channel, state, gpr_inf_future(GPR_CLOCK_MONOTONIC), stub->keeper_queue, stub);
+    stub->is_connected = state == GRPC_CHANNEL_READY;
+    stub->is_watching = true;
+}
+
+/* Looks for an event, or waits for one, and does what is due; false when there was none. */
+static bool handle(struct weir_stub *stub, bool wait, bool is_ending)
 {
     const gpr_timespec until =
         wait ? gpr_inf_future(GPR_CLOCK_MONOTONIC) : gpr_inf_past(GPR_CLOCK_MONOTONIC);
-
-    pthread_mutex_unlock(&stub->mutex);
-
     const grpc_event event = grpc_completion_queue_next(stub->keeper_queue, until, NULL);
 
-    pthread_mutex_lock(&stub->mutex);
-    return event.type == GRPC_OP_COMPLETE;
+    if (event.type != GRPC_OP_COMPLETE) {
+        return false;
+    }
+    if (event.tag == stub) {
+        stub->is_watching = false;
+    } else if (event.tag != &stub->wake) {
+        started_end(stub, event.tag, is_ending);
+    }
+    return true;
 }
 
-/*
- * Comes back when the channel's state is another. It asks for no connection by itself: a call does,
- * and C core goes on trying after a failure; an idle client that lost its server leaves it alone.
- */
-static void watch_locked(struct weir_stub *stub)
+static void serve_locked(struct weir_stub *stub)
 {
-    const grpc_connectivity_state state = grpc_channel_check_connectivity_state(stub->channel, 0);
-    bool wait = state != GRPC_CHANNEL_READY;
+    const bool has_started = stub->started_count > 0;
 
-    grpc_channel_watch_connectivity_state(stub->channel, state, gpr_inf_future(GPR_CLOCK_MONOTONIC),
-                                          stub->keeper_queue, stub);
-    while (!poll_locked(stub, wait)) {
-        if (stub->is_ending) {
-            wait = true;
-        } else {
-            tick_locked(stub);
-        }
+    pthread_mutex_unlock(&stub->mutex);
+    if (!stub->is_watching) {
+        watch_begin(stub);
+    }
+
+    const bool wait = has_started || !stub->is_connected;
+    const bool had_event = handle(stub, wait, false);
+
+    pthread_mutex_lock(&stub->mutex);
+    if (!had_event && !stub->is_ending && stub->started_count == 0) {
+        tick_locked(stub);
+    }
+}
+
+/* A callback that starts a call is refused from here on. */
+static void finish_locked(struct weir_stub *stub)
+{
+    pthread_mutex_unlock(&stub->mutex);
+    cancel_all(stub);
+    pthread_mutex_lock(&stub->mutex);
+    while (stub->started_count > 0) {
+        pthread_mutex_unlock(&stub->mutex);
+        handle(stub, true, true);
+        pthread_mutex_lock(&stub->mutex);
     }
 }
 
@@ -154,11 +271,12 @@ static void *keep(void *arg)
     pthread_mutex_lock(&stub->mutex);
     while (!stub->is_ending) {
         if (stub->is_used) {
-            watch_locked(stub);
+            serve_locked(stub);
         } else {
             pthread_cond_wait(&stub->wake, &stub->mutex);
         }
     }
+    finish_locked(stub);
     pthread_mutex_unlock(&stub->mutex);
     return NULL;
 }
@@ -184,6 +302,17 @@ static void keeper_wake(struct weir_stub *stub)
     pthread_mutex_lock(&stub->mutex);
     pthread_cond_signal(&stub->wake);
     pthread_mutex_unlock(&stub->mutex);
+}
+
+/* Ends its wait for an event: a batch of nothing is one, of a call that never begins. */
+static void keeper_call(struct weir_stub *stub)
+{
+    grpc_call *call = grpc_channel_create_registered_call(
+        stub->route.channel, NULL, GRPC_PROPAGATE_DEFAULTS, stub->keeper_queue,
+        stub->methods[WEIR_METHOD_CHECK], gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+
+    grpc_call_start_batch(call, NULL, 0, &stub->wake, NULL);
+    grpc_call_unref(call);
 }
 
 /* ---- Life ---- */
@@ -225,20 +354,31 @@ static grpc_channel *channel_new(const char *target)
 
 static void grpc_part_init(struct weir_stub *stub)
 {
+    struct weir_route *route = &stub->route;
+
     grpc_init();
-    stub->channel = channel_new(stub->target);
+    route->channel = channel_new(route->channel_target);
     for (size_t i = 0; i < PATH_COUNT; i++) {
-        stub->methods[i] = grpc_channel_register_call(stub->channel, paths[i], NULL, NULL);
+        stub->methods[i] = grpc_channel_register_call(route->channel, paths[i], NULL, NULL);
     }
+    route->methods = stub->methods;
     stub->keeper_queue = grpc_completion_queue_create_for_next(NULL);
 }
 
+/* The end of the channel ends the watch. */
 static void grpc_part_fini(struct weir_stub *stub)
 {
+    const gpr_timespec never = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+
+    grpc_channel_destroy(stub->route.channel);
     for (size_t i = 0; i < stub->idle_count; i++) {
         queue_destroy(stub->idle[i]);
     }
-    queue_destroy(stub->keeper_queue);
+    grpc_completion_queue_shutdown(stub->keeper_queue);
+    while (grpc_completion_queue_next(stub->keeper_queue, never, NULL).type !=
+           GRPC_QUEUE_SHUTDOWN) {
+    }
+    grpc_completion_queue_destroy(stub->keeper_queue);
     grpc_shutdown();
 }
 
@@ -258,6 +398,27 @@ static bool wake_init(pthread_cond_t *wake)
     return ok;
 }
 
+/*
+ * A call's peer is its channel's target until a connection takes the call, which is how an exchange
+ * tells whether it was sent. A target spelled like a peer's address gets a query that means
+ * nothing.
+ */
+static void targets_init(struct weir_stub *stub, const char *target, size_t size)
+{
+    static const char *const like_peers[] = {"unix:", "ipv4:", "ipv6:"};
+    char *channel_target = &stub->target[size];
+
+    memcpy(stub->target, target, size);
+    memcpy(channel_target, target, size);
+    for (size_t i = 0; i < sizeof like_peers / sizeof like_peers[0]; i++) {
+        if (strncmp(target, like_peers[i], strlen(like_peers[i])) == 0) {
+            memcpy(&channel_target[size - 1], UNLIKE_A_PEER, sizeof UNLIKE_A_PEER);
+        }
+    }
+    stub->route.target = stub->target;
+    stub->route.channel_target = channel_target;
+}
+
 enum weir_err weir_stub_new(const char *target, struct weir_stub **out_stub,
                             struct weir_error *error)
 {
@@ -266,12 +427,12 @@ enum weir_err weir_stub_new(const char *target, struct weir_stub **out_stub,
     }
 
     const size_t target_size = strlen(target) + 1;
-    struct weir_stub *stub = calloc(1, sizeof *stub + target_size);
+    struct weir_stub *stub = calloc(1, sizeof *stub + 2 * target_size + strlen(UNLIKE_A_PEER));
 
     if (stub == NULL) {
         return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
     }
-    memcpy(stub->target, target, target_size);
+    targets_init(stub, target, target_size);
     if (pthread_mutex_init(&stub->mutex, NULL) != 0) {
         goto free_stub;
     }
@@ -286,7 +447,6 @@ enum weir_err weir_stub_new(const char *target, struct weir_stub **out_stub,
     return WEIR_OK;
 
 fini_grpc:
-    grpc_channel_destroy(stub->channel);
     grpc_part_fini(stub);
     pthread_cond_destroy(&stub->wake);
 destroy_mutex:
@@ -305,7 +465,7 @@ void weir_stub_destroy(struct weir_stub *stub)
     stub->is_ending = true;
     pthread_cond_signal(&stub->wake);
     pthread_mutex_unlock(&stub->mutex);
-    grpc_channel_destroy(stub->channel);
+    keeper_call(stub);
     pthread_join(stub->keeper, NULL);
     grpc_part_fini(stub);
     pthread_cond_destroy(&stub->wake);
@@ -313,202 +473,142 @@ void weir_stub_destroy(struct weir_stub *stub)
     free(stub);
 }
 
-/* ---- One call ---- */
+/* ---- Calls that wait ---- */
 
-struct exchange {
-    struct weir_stub *stub;
-    const struct weir_call *call;
-    grpc_completion_queue *queue;
-    grpc_call *rpc;
-    grpc_byte_buffer *request;
-    grpc_metadata_array initial;
-    grpc_metadata_array trailing;
-    grpc_status_code status;
-    grpc_slice status_text;
-};
-
-static gpr_timespec deadline_of(const struct weir_call *call)
+/* Spares the keeper the rest of its tick when the connection is lost. */
+static void keeper_tell(struct weir_stub *stub, const struct weir_exchange *exchange)
 {
-    if (call->deadline_ms == WEIR_NO_DEADLINE) {
-        return gpr_inf_future(GPR_CLOCK_MONOTONIC);
-    }
-    return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                        gpr_time_from_millis(call->deadline_ms, GPR_TIMESPAN));
-}
-
-/* The request is copied: after a deadline C core may still hold it when the caller has gone on. */
-static void exchange_init(struct exchange *exchange, struct weir_stub *stub,
-                          const struct weir_call *call)
-{
-    grpc_slice slice = grpc_slice_from_copied_buffer((const char *) call->bytes, call->len);
-
-    exchange->stub = stub;
-    exchange->call = call;
-    exchange->queue = queue_acquire(stub);
-    exchange->rpc = grpc_channel_create_registered_call(
-        stub->channel, NULL, GRPC_PROPAGATE_DEFAULTS, exchange->queue, stub->methods[call->method],
-        deadline_of(call), NULL);
-    exchange->request = grpc_raw_byte_buffer_create(&slice, 1);
-    grpc_slice_unref(slice);
-    grpc_metadata_array_init(&exchange->initial);
-    grpc_metadata_array_init(&exchange->trailing);
-    exchange->status = GRPC_STATUS_UNKNOWN;
-    exchange->status_text = grpc_empty_slice();
-}
-
-static void exchange_fini(struct exchange *exchange)
-{
-    if (exchange->call->out_status != NULL) {
-        *exchange->call->out_status = (int) exchange->status;
-    }
-    grpc_slice_unref(exchange->status_text);
-    grpc_metadata_array_destroy(&exchange->trailing);
-    grpc_metadata_array_destroy(&exchange->initial);
-    grpc_byte_buffer_destroy(exchange->request);
-    grpc_call_unref(exchange->rpc);
-    queue_release(exchange->stub, exchange->queue);
-}
-
-/* Runs a batch to its end; every one has an end, since the call's deadline or the server ends it.
- */
-static bool run(struct exchange *exchange, const grpc_op *ops, size_t count)
-{
-    if (grpc_call_start_batch(exchange->rpc, ops, count, exchange, NULL) != GRPC_CALL_OK) {
-        return false;
-    }
-    return grpc_completion_queue_pluck(exchange->queue, exchange,
-                                       gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL)
-               .success != 0;
-}
-
-static void send_ops(struct exchange *exchange, grpc_op ops[4])
-{
-    ops[0] = (grpc_op){.op = GRPC_OP_SEND_INITIAL_METADATA};
-    ops[1] =
-        (grpc_op){.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = exchange->request};
-    ops[2] = (grpc_op){.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT};
-    ops[3] = (grpc_op){.op = GRPC_OP_RECV_INITIAL_METADATA,
-                       .data.recv_initial_metadata.recv_initial_metadata = &exchange->initial};
-}
-
-static grpc_op message_op(grpc_byte_buffer **out_reply)
-{
-    return (grpc_op){.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = out_reply};
-}
-
-static grpc_op status_op(struct exchange *exchange)
-{
-    return (grpc_op){.op = GRPC_OP_RECV_STATUS_ON_CLIENT,
-                     .data.recv_status_on_client = {.trailing_metadata = &exchange->trailing,
-                                                    .status = &exchange->status,
-                                                    .status_details = &exchange->status_text}};
-}
-
-/* Hands a reply over in one piece and frees it; false when there is none or it makes no sense. */
-static bool deliver(const struct exchange *exchange, grpc_byte_buffer *reply)
-{
-    grpc_byte_buffer_reader reader;
-    bool ok = false;
-
-    if (reply != NULL && grpc_byte_buffer_reader_init(&reader, reply) != 0) {
-        grpc_slice slice = grpc_byte_buffer_reader_readall(&reader);
-
-        ok = exchange->call->on_reply(exchange->call->arg, GRPC_SLICE_START_PTR(slice),
-                                      GRPC_SLICE_LENGTH(slice));
-        grpc_slice_unref(slice);
-        grpc_byte_buffer_reader_destroy(&reader);
-    }
-    grpc_byte_buffer_destroy(reply);
-    return ok;
-}
-
-static enum weir_err explain(const struct exchange *exchange, struct weir_error *error)
-{
-    struct weir_stub *stub = exchange->stub;
-    const grpc_slice *text = &exchange->status_text;
-    const bool is_connected =
-        grpc_channel_check_connectivity_state(stub->channel, 0) == GRPC_CHANNEL_READY;
-    const struct weir_failure failure = {
-        .status = (int) exchange->status,
-        .message = {(const char *) GRPC_SLICE_START_PTR(*text), GRPC_SLICE_LENGTH(*text)},
-        .target = stub->target,
-        .deadline_ms = exchange->call->deadline_ms,
-        .is_connected = is_connected,
-    };
-
-    if (!is_connected) {
+    if (!exchange->is_connected) {
         keeper_wake(stub);
     }
-    return weir_explain(&failure, error);
 }
 
-static enum weir_err garbage(const struct exchange *exchange, struct weir_error *error)
+/* Waits for the event that a start has promised; false when there is none, or no success. */
+static bool wait_for(struct weir_exchange *exchange, grpc_completion_queue *queue, bool is_promised)
 {
-    return weir_error_set(error, WEIR_ERR_PROTOCOL,
-                          "the reply of %s makes no sense: is it a rate-limit service?",
-                          exchange->stub->target);
+    return is_promised &&
+           grpc_completion_queue_pluck(queue, exchange, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL)
+                   .success != 0;
 }
 
 enum weir_err weir_stub_unary(struct weir_stub *stub, const struct weir_call *call,
                               struct weir_error *error)
 {
-    struct exchange exchange;
-    grpc_byte_buffer *reply = NULL;
-    grpc_op ops[6];
-    enum weir_err err = WEIR_OK;
+    grpc_completion_queue *queue = queue_acquire(stub);
+    struct weir_exchange exchange;
+    enum weir_err err;
 
-    exchange_init(&exchange, stub, call);
-    send_ops(&exchange, ops);
-    ops[4] = message_op(&reply);
-    ops[5] = status_op(&exchange);
-    run(&exchange, ops, 6);
-    if (exchange.status != GRPC_STATUS_OK) {
-        err = explain(&exchange, error);
-        grpc_byte_buffer_destroy(reply);
-    } else if (!deliver(&exchange, reply)) {
-        err = garbage(&exchange, error);
-    }
-    exchange_fini(&exchange);
+    weir_exchange_init(&exchange, &stub->route, call);
+    do {
+        weir_exchange_open(&exchange, queue);
+        wait_for(&exchange, queue, weir_exchange_start_unary(&exchange, &exchange));
+        err = weir_exchange_finish(&exchange, error);
+        keeper_tell(stub, &exchange);
+    } while (weir_exchange_is_retriable(&exchange, err));
+    weir_exchange_fini(&exchange);
+    queue_release(stub, queue);
     return err;
 }
 
 /* True until the stream ends. */
-static bool next_reply(struct exchange *exchange, grpc_byte_buffer **out_reply)
+static bool next_reply(struct weir_exchange *exchange, grpc_completion_queue *queue)
 {
-    const grpc_op op = message_op(out_reply);
-
-    *out_reply = NULL;
-    return run(exchange, &op, 1) && *out_reply != NULL;
+    return wait_for(exchange, queue, weir_exchange_start_reply(exchange, exchange)) &&
+           exchange->reply != NULL;
 }
 
 enum weir_err weir_stub_stream(struct weir_stub *stub, const struct weir_call *call,
                                struct weir_error *error)
 {
-    struct exchange exchange;
-    grpc_byte_buffer *reply;
-    grpc_op ops[4];
+    grpc_completion_queue *queue = queue_acquire(stub);
+    struct weir_exchange exchange;
     bool ok = true;
 
-    exchange_init(&exchange, stub, call);
-    send_ops(&exchange, ops);
-    if (run(&exchange, ops, 4)) {
-        while (ok && next_reply(&exchange, &reply)) {
-            ok = deliver(&exchange, reply);
+    weir_exchange_init(&exchange, &stub->route, call);
+    weir_exchange_open(&exchange, queue);
+    if (wait_for(&exchange, queue, weir_exchange_start_stream(&exchange, &exchange))) {
+        while (ok && next_reply(&exchange, queue)) {
+            ok = weir_exchange_deliver(&exchange);
         }
     }
     if (!ok) {
         grpc_call_cancel(exchange.rpc, NULL);
     }
+    wait_for(&exchange, queue, weir_exchange_start_status(&exchange, &exchange));
 
-    const grpc_op op = status_op(&exchange);
+    const enum weir_err err =
+        ok ? weir_exchange_explain(&exchange, error) : weir_exchange_garbage(&exchange, error);
+
+    keeper_tell(stub, &exchange);
+    weir_exchange_fini(&exchange);
+    queue_release(stub, queue);
+    return err;
+}
+
+/* ---- Calls that do not ---- */
+
+/* Into the list, from which the keeper takes it; it wakes when it may be between two looks. */
+static enum weir_err admit(struct weir_stub *stub, struct started *started, size_t in_flight_max,
+                           struct weir_error *error)
+{
     enum weir_err err = WEIR_OK;
 
-    run(&exchange, &op, 1);
-    if (!ok) {
-        err = garbage(&exchange, error);
-    } else if (exchange.status != GRPC_STATUS_OK) {
-        err = explain(&exchange, error);
+    pthread_mutex_lock(&stub->mutex);
+    if (stub->is_ending) {
+        err = WEIR_ERR_CANCELLED;
+    } else if (stub->started_count >= in_flight_max) {
+        err = WEIR_ERR_BUSY;
+    } else {
+        use_locked(stub);
+        list_add_locked(stub, started);
+        if (stub->started_count == 1) {
+            pthread_cond_signal(&stub->wake);
+        }
     }
-    exchange_fini(&exchange);
-    return err;
+    pthread_mutex_unlock(&stub->mutex);
+    if (err == WEIR_ERR_CANCELLED) {
+        return weir_error_set(error, err, "the client is being destroyed");
+    }
+    if (err == WEIR_ERR_BUSY) {
+        return weir_error_set(error, err,
+                              "%zu checks are in flight, which is the bound: wait for one",
+                              in_flight_max);
+    }
+    return WEIR_OK;
+}
+
+static void started_drop(struct started *started)
+{
+    weir_exchange_fini(&started->exchange);
+    free(started);
+}
+
+enum weir_err weir_stub_start(struct weir_stub *stub, const struct weir_call *call,
+                              weir_done_fn on_done, size_t in_flight_max, struct weir_error *error)
+{
+    struct started *started = malloc(sizeof *started);
+    struct weir_batch batch;
+
+    if (started == NULL) {
+        return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
+    }
+    started->on_done = on_done;
+    weir_exchange_init(&started->exchange, &stub->route, call);
+    weir_exchange_open(&started->exchange, stub->keeper_queue);
+    weir_exchange_batch(&started->exchange, &batch);
+
+    const enum weir_err err = admit(stub, started, in_flight_max, error);
+
+    if (err != WEIR_OK) {
+        started_drop(started);
+        return err;
+    }
+    if (!weir_batch_start(&batch, started)) {
+        pthread_mutex_lock(&stub->mutex);
+        list_remove_locked(stub, started);
+        pthread_mutex_unlock(&stub->mutex);
+        started_drop(started);
+        return weir_error_set(error, WEIR_ERR_SERVER, "gRPC does not take the call");
+    }
+    return WEIR_OK;
 }
