@@ -163,11 +163,18 @@ static bool begin(struct weir_stub *stub, struct started *started)
     return weir_exchange_start_unary(&started->exchange, started);
 }
 
-/* In the keeper, at the event of an attempt. It is taken from the list before its callback, which
- * may start the next one. */
-static void started_end(struct weir_stub *stub, struct started *started, bool is_ending)
+/* In the keeper, at the event of an attempt, which is its own from the lock on. It is taken from
+ * the list before its callback, which may start the next one. */
+static void started_end(struct weir_stub *stub, struct started *started)
 {
     struct weir_error error = {.code = WEIR_OK};
+
+    pthread_mutex_lock(&stub->mutex);
+
+    const bool is_ending = stub->is_ending;
+
+    pthread_mutex_unlock(&stub->mutex);
+
     enum weir_err err = weir_exchange_finish(&started->exchange, &error);
 
     if (is_ending && started->exchange.status == GRPC_STATUS_CANCELLED) {
@@ -216,7 +223,7 @@ static void watch_begin(struct weir_stub *stub)
 }
 
 /* Looks for an event, or waits for one, and does what is due; false when there was none. */
-static bool handle(struct weir_stub *stub, bool wait, bool is_ending)
+static bool handle(struct weir_stub *stub, bool wait)
 {
     const gpr_timespec until =
         wait ? gpr_inf_future(GPR_CLOCK_MONOTONIC) : gpr_inf_past(GPR_CLOCK_MONOTONIC);
@@ -228,7 +235,7 @@ static bool handle(struct weir_stub *stub, bool wait, bool is_ending)
     if (event.tag == stub) {
         stub->is_watching = false;
     } else if (event.tag != &stub->wake) {
-        started_end(stub, event.tag, is_ending);
+        started_end(stub, event.tag);
     }
     return true;
 }
@@ -243,7 +250,7 @@ static void serve_locked(struct weir_stub *stub)
     }
 
     const bool wait = has_started || !stub->is_connected;
-    const bool had_event = handle(stub, wait, false);
+    const bool had_event = handle(stub, wait);
 
     pthread_mutex_lock(&stub->mutex);
     if (!had_event && !stub->is_ending && stub->started_count == 0) {
@@ -259,7 +266,7 @@ static void finish_locked(struct weir_stub *stub)
     pthread_mutex_lock(&stub->mutex);
     while (stub->started_count > 0) {
         pthread_mutex_unlock(&stub->mutex);
-        handle(stub, true, true);
+        handle(stub, true);
         pthread_mutex_lock(&stub->mutex);
     }
 }
