@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only part that knows jansson. */
+#include "bench/report.h"
 #include "output.h"
 
 #include <jansson.h>
@@ -101,4 +102,50 @@ bool weirctl_json_health_error(FILE *stream, const char *service, const struct w
     return print_line(stream, json_pack("{s:o, s:n, s:o}", "service",
                                         text_or_null(service, strlen(service)), "status", "error",
                                         error_value(error)));
+}
+
+static json_t *latency_value(const struct weirctl_histogram *latency_ns)
+{
+    static const struct {
+        const char *name;
+        uint32_t per_100k;
+    } percentiles[] = {
+#define PERCENTILE_ROW(name, per_100k) {name, per_100k},
+        WEIRCTL_PERCENTILES(PERCENTILE_ROW)
+#undef PERCENTILE_ROW
+    };
+
+    if (latency_ns->count == 0) {
+        return json_null();
+    }
+
+    json_t *value =
+        json_pack("{s:I, s:I}", "min", (json_int_t) ((latency_ns->min + 999) / 1000), "mean",
+                  (json_int_t) ((weirctl_histogram_mean(latency_ns) + 999) / 1000));
+
+    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
+        const uint64_t ns = weirctl_histogram_at(latency_ns, percentiles[i].per_100k);
+
+        json_object_set_new(value, percentiles[i].name,
+                            json_integer((json_int_t) ((ns + 999) / 1000)));
+    }
+    json_object_set_new(value, "max", json_integer((json_int_t) ((latency_ns->max + 999) / 1000)));
+    return value;
+}
+
+bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,
+                        const struct weirctl_load_report *report)
+{
+    return print_line(
+        stream,
+        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "loop",
+                  plan->rate > 0 ? "open" : "closed", "rate",
+                  plan->rate > 0 ? json_integer(plan->rate) : json_null(), "connections",
+                  (json_int_t) plan->connections, "in_flight", (json_int_t) plan->in_flight, "keys",
+                  (json_int_t) plan->keys, "sent", (json_int_t) report->sent, "unsent",
+                  (json_int_t) report->unsent, "admitted", (json_int_t) report->admitted, "refused",
+                  (json_int_t) report->refused, "failed", (json_int_t) report->failed, "elapsed_us",
+                  (json_int_t) (report->elapsed_ns / 1000), "per_second",
+                  (json_int_t) weirctl_report_rate(report), "latency_us",
+                  latency_value(&report->latency_ns), "error", error_value(&report->complaint)));
 }
