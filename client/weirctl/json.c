@@ -104,32 +104,30 @@ bool weirctl_json_health_error(FILE *stream, const char *service, const struct w
                                         error_value(error)));
 }
 
+/* Microseconds, rounded up; false when out of memory. */
+static bool put_time(json_t *object, const char *name, uint64_t ns)
+{
+    return json_object_set_new(object, name, json_integer((json_int_t) ((ns + 999) / 1000))) == 0;
+}
+
 static json_t *latency_value(const struct weirctl_histogram *latency_ns)
 {
-    static const struct {
-        const char *name;
-        uint32_t per_100k;
-    } percentiles[] = {
-#define PERCENTILE_ROW(name, per_100k) {name, per_100k},
-        WEIRCTL_PERCENTILES(PERCENTILE_ROW)
-#undef PERCENTILE_ROW
-    };
-
     if (latency_ns->count == 0) {
         return json_null();
     }
 
-    json_t *value =
-        json_pack("{s:I, s:I}", "min", (json_int_t) ((latency_ns->min + 999) / 1000), "mean",
-                  (json_int_t) ((weirctl_histogram_mean(latency_ns) + 999) / 1000));
+    json_t *value = json_object();
+    bool ok = put_time(value, "min", latency_ns->min) &&
+              put_time(value, "mean", weirctl_histogram_mean(latency_ns));
 
-    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        const uint64_t ns = weirctl_histogram_at(latency_ns, percentiles[i].per_100k);
-
-        json_object_set_new(value, percentiles[i].name,
-                            json_integer((json_int_t) ((ns + 999) / 1000)));
+#define PUT_PERCENTILE(name, per_100k)                                                             \
+    ok = ok && put_time(value, name, weirctl_histogram_at(latency_ns, per_100k));
+    WEIRCTL_PERCENTILES(PUT_PERCENTILE)
+#undef PUT_PERCENTILE
+    if (!ok || !put_time(value, "max", latency_ns->max)) {
+        json_decref(value);
+        return NULL;
     }
-    json_object_set_new(value, "max", json_integer((json_int_t) ((latency_ns->max + 999) / 1000)));
     return value;
 }
 

@@ -541,24 +541,37 @@ def test_the_library_exports_its_interface_and_nothing_else():
     assert {n for n in names if not n.startswith("__")} == declared
 
 
-def build_guard(folder):
-    """The guard of docs/client.md, built as it says there -> the program."""
-    with open(os.path.join(weirserver.ROOT, "docs", "client.md"), encoding="utf-8") as f:
-        programs = re.findall(r"^```c\n(.*?int main\(.*?)^```", f.read(), re.M | re.S)
-    assert len(programs) == 1
-    source, program = folder / "guard.c", folder / "guard"
-    source.write_text(programs[0], encoding="utf-8")
-    words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", program, source, "-I", INCLUDE,
-             "-L", LIB, f"-Wl,-rpath,{LIB}", "-lweir"]
+def build(source, program, *flags):
+    words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *flags, "-o", program, source, "-I", INCLUDE,
+             "-L", LIB, f"-Wl,-rpath,{LIB}", "-lweir", "-lpthread"]
     if "libasan" in weirserver.run("ldd", os.path.join(LIB, "libweir.so")).stdout:
         words.insert(1, "-fsanitize=address,undefined")
     built = weirserver.run(*map(str, words))
     assert built.returncode == 0, built.stderr
+
+
+def documented_programs():
+    with open(os.path.join(weirserver.ROOT, "docs", "client.md"), encoding="utf-8") as f:
+        return re.findall(r"^```c\n(.*?int main\(.*?)^```", f.read(), re.M | re.S)
+
+
+def build_documented(folder, name, number):
+    """A program of docs/client.md, built as it says there -> the program."""
+    source, program = folder / f"{name}.c", folder / name
+    source.write_text(documented_programs()[number], encoding="utf-8")
+    build(source, program, "-D_POSIX_C_SOURCE=200809L")
     return str(program)
 
 
+def test_the_asynchronous_program_of_the_documentation(launch, tmp_path):
+    program = build_documented(tmp_path, "crowd", 1)
+    server = launch("domain: shop\ndescriptors:\n  - key: user\n    rate_limit: {unit: hour, requests_per_unit: 70}\n")
+    result = weirserver.run(program, server.address)
+    assert (result.returncode, result.stdout) == (0, "admitted 70, refused 30, no answer 0\n"), result.stderr
+
+
 def test_the_guard_of_the_documentation(launch, tmp_path):
-    guard = build_guard(tmp_path)
+    guard = build_documented(tmp_path, "guard", 0)
     server = launch("domain: shop\ndescriptors:\n  - key: user\n    rate_limit: {unit: hour, requests_per_unit: 2}\n")
 
     def ask(target, text):
@@ -573,6 +586,38 @@ def test_the_guard_of_the_documentation(launch, tmp_path):
     lines, errors = ask("127.0.0.1:1", "alice\n")
     assert [line.split()[0] for line in lines] == ["200"], lines
     assert "connection refused at 127.0.0.1:1" in errors
+
+
+FORKING = """\
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weir/client.h>
+/* Each process makes its own client, after the fork. */
+static int ask(const char *target) {
+    const struct weir_options options = {.target = target, .deadline_ms = 10000};
+    struct weir_client *client; struct weir_request request; struct weir_result result;
+    if (weir_client_new(&options, &client, NULL) != WEIR_OK) return 2;
+    weir_request_init(&request, weir_str("d")); weir_request_descriptor(&request);
+    weir_request_entry(&request, weir_str("k"), weir_str("v"));
+    const int status = weir_check(client, &request, &result) == WEIR_OK ? 0 : 1;
+    weir_client_destroy(client); return status; }
+int main(int argc, char **argv) {
+    pid_t workers[4]; int status, sum = argc - 2;
+    for (int i = 0; i < 4; i++) if ((workers[i] = fork()) == 0) _exit(ask(argv[1]));
+    sum += ask(argv[1]);
+    for (int i = 0; i < 4; i++) { waitpid(workers[i], &status, 0); sum += status; }
+    return sum; }
+"""
+
+
+def test_processes_that_fork_first_each_have_their_client(launch, tmp_path):
+    source, program = tmp_path / "fork.c", tmp_path / "fork"
+    source.write_text(FORKING, encoding="utf-8")
+    build(source, program, "-D_POSIX_C_SOURCE=200809L")
+    server = launch("domain: d\n")
+    result = weirserver.run(str(program), server.address)
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_header_works_in_cpp(tmp_path):
