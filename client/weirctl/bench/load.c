@@ -49,6 +49,7 @@ struct load {
     uint32_t next_key;
     int epoll;
     int timer;
+    uint64_t timer_ns; /* what it is set to */
 };
 
 static uint64_t now_ns(void)
@@ -274,12 +275,17 @@ static void line_ready(struct load *load, size_t number)
 
 /* ---- The course of it ---- */
 
-/* Sets the timer to what comes first; `at` is not 0. */
-static void timer_set(const struct load *load, uint64_t at)
+/* Sets the timer to what comes first, unless it is; `at` is not 0. */
+static void timer_set(struct load *load, uint64_t at)
 {
+    if (at == load->timer_ns) {
+        return;
+    }
+
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t) (at / SECOND_NS), .tv_nsec = (long) (at % SECOND_NS)}};
 
+    load->timer_ns = at;
     timerfd_settime(load->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES 65536
+#define READS_MAX 16 /* then others get their turn */
 #define PREFIX_BYTES 5
 
 /* As large as HTTP/2 has it, so that windows never hold a reply up. */
@@ -264,17 +265,11 @@ bool weirctl_peer_is_full(const struct weirctl_peer *peer)
     return peer->out_begin < peer->out_end;
 }
 
-bool weirctl_peer_read(struct weirctl_peer *peer)
+/* What recv gave; false: the connection is over. */
+static bool take_in(struct weirctl_peer *peer, const uint8_t *bytes, ssize_t len)
 {
-    static const char ended[] = "the connection broke off";
-    uint8_t bytes[BUFFER_BYTES];
-    const ssize_t len = recv(peer->fd, bytes, sizeof bytes, 0);
-
-    if (len < 0 && is_transient(errno)) {
-        return true;
-    }
     if (len <= 0) {
-        complain(peer, ended, weir_str(""));
+        complain(peer, "the connection broke off", weir_str(""));
         return false;
     }
 
@@ -286,6 +281,24 @@ bool weirctl_peer_read(struct weirctl_peer *peer)
     }
     return nghttp2_session_want_read(peer->session) != 0 ||
            nghttp2_session_want_write(peer->session) != 0;
+}
+
+/* Until nothing is left, as h2load does: what came while the first part was read counts now. */
+bool weirctl_peer_read(struct weirctl_peer *peer)
+{
+    uint8_t bytes[BUFFER_BYTES];
+
+    for (unsigned int i = 0; i < READS_MAX; i++) {
+        const ssize_t len = recv(peer->fd, bytes, sizeof bytes, 0);
+
+        if (len < 0 && is_transient(errno)) {
+            return true;
+        }
+        if (!take_in(peer, bytes, len)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- Life ---- */
