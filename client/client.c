@@ -231,12 +231,22 @@ static void end_pending(void *arg, enum weir_err err, const struct weir_error *e
     free(pending);
 }
 
+/* Takes the pending check over, at `arg`, when the stub takes the call. */
 static enum weir_err send_and_return(struct weir_client *client, struct weir_call *call, void *arg,
                                      struct weir_error *error)
 {
+    struct pending **pending = arg;
+
     call->on_reply = read_pending;
-    call->arg = arg;
-    return weir_stub_start(client->stub, call, end_pending, client->in_flight_max, error);
+    call->arg = *pending;
+
+    const enum weir_err err =
+        weir_stub_start(client->stub, call, end_pending, client->in_flight_max, error);
+
+    if (err == WEIR_OK) {
+        *pending = NULL;
+    }
+    return err;
 }
 
 enum weir_err weir_check_async(struct weir_client *client, const struct weir_request *request,
@@ -254,9 +264,7 @@ enum weir_err weir_check_async(struct weir_client *client, const struct weir_req
         return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
     }
     *pending = (struct pending){client, on_result, arg};
-    err = encode_and_send(client, request, send_and_return, pending, error);
-    if (err != WEIR_OK) {
-        free(pending);
-    }
+    err = encode_and_send(client, request, send_and_return, &pending, error);
+    free(pending);
     return err;
 }
