@@ -125,12 +125,23 @@ def test_a_failure_is_no_answer_and_told():
     assert "no verdict" in said["error"]["text"]
 
 
-def test_a_connection_that_breaks_is_made_again():
-    """A first server is stopped under the load, and a second takes its place."""
+def test_a_peer_that_hangs_up_fails_what_it_carried():
     with fakerls.listening(b"") as target:
         said = bench(target, "--requests", "20", "--duration", "2s", status=NO_ANSWER)
     assert said["failed"] > 0
     assert "broke off" in said["error"]["text"]
+
+
+def test_a_connection_that_is_sent_away_is_made_again_and_loses_nothing():
+    peers = set()
+
+    def answer(request, context):
+        peers.add(context.peer())
+        return ADMIT
+    with fakerls.serving(check=answer, options=[("grpc.max_connection_age_ms", 200)]) as target:
+        said = bench(target, "--rate", "200", "--duration", "1s", "--timeout", "10s")
+    assert said["admitted"] == said["sent"] >= 200
+    assert len(peers) >= 3, peers
 
 
 def test_nobody_there():
