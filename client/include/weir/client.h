@@ -64,13 +64,15 @@ extern "C" {
  * TIMEOUT      no*     the deadline passed, and the server had the request; it may have counted it
  * UNAVAILABLE  later*  the server cannot decide now, or the connection broke off; it may have
  *                      counted the request
- * CONNECT      later   there is no connection: nobody listens, the name cannot be resolved, the
- * peer hangs up or never speaks. Nothing was sent, so nothing was counted. The client connects
- * again by itself, at the latest 2 s after the server is back PROTOCOL     no      whoever answers
- * at the target is no rate-limit service, or its reply makes no sense SERVER       no      the
- * server failed in another way; the text names its status MEMORY       later   out of memory BUSY
- * later   as many asynchronous checks as the options allow are in flight CANCELLED    no      the
- * client was destroyed before the answer came; it may have been counted
+ * CONNECT      later   no connection: nobody listens, the name cannot be resolved, the peer hangs
+ *                      up or never speaks. Nothing was sent, so nothing was counted. The client
+ *                      connects again by itself, at the latest 2 s after the server is back
+ * PROTOCOL     no      whoever answers at the target is no rate-limit service, or its reply makes
+ *                      no sense
+ * SERVER       no      the server failed in another way; the text names its status
+ * MEMORY       later   out of memory
+ * BUSY         later   as many asynchronous checks as the options allow are in flight
+ * CANCELLED    no*     the client was destroyed before the answer came
  *
  * (*) Not the same request, unless it may be counted twice.
  */
