@@ -4,6 +4,9 @@
 that a machine that is busy with other things is so for both. Prints the median throughput of each and the median of
 the ratios of neighbouring runs; exit status 1 when one is off by more than --within.
 
+One check at a time is shown and not judged: there the tool's own way is a part of each round trip, which h2load goes
+with eight system calls and weirctl with four.
+
     tests/bench/agree.py --bin build/bin [--rounds 9] [--seconds 2] [--within 0.10] [--json]
 
 Needs h2load (Debian: nghttp2-client)."""
@@ -124,7 +127,8 @@ def main():
         print(f"{'shape':>7} {'h2load/s':>9} {'weirctl/s':>9} {'ratio':>6}")
         for row in rows:
             print(f"{row['connections']:>4}x{row['in_flight']:<2} {row['h2load']:>9} {row['weirctl']:>9} {row['ratio']:>6.3f}")
-    sys.exit(any(abs(row["ratio"] - 1) > options.within for row in rows))
+    judged = [row for row in rows if row["connections"] * row["in_flight"] > 1]
+    sys.exit(any(abs(row["ratio"] - 1) > options.within for row in judged))
 
 
 if __name__ == "__main__":
