@@ -207,6 +207,25 @@ bool weir_codec_get_reply(const uint8_t *bytes, size_t len, struct weir_result *
     return ok;
 }
 
+enum weir_code weir_codec_get_verdict(const uint8_t *bytes, size_t len)
+{
+    pb_istream_t stream = pb_istream_from_buffer(bytes, len);
+    uint64_t code = WEIR_CODE_UNKNOWN;
+    pb_wire_type_t type;
+    uint32_t tag;
+    bool is_end;
+
+    while (pb_decode_tag(&stream, &type, &tag, &is_end)) {
+        const bool is_code = tag == envoy_service_ratelimit_v3_RateLimitResponse_overall_code_tag &&
+                             type == PB_WT_VARINT;
+
+        if (is_code ? !pb_decode_varint(&stream, &code) : !pb_skip_field(&stream, type)) {
+            break;
+        }
+    }
+    return code <= WEIR_CODE_OVER_LIMIT ? (enum weir_code) code : WEIR_CODE_UNKNOWN;
+}
+
 /* ---- Health ---- */
 
 static bool put_health(pb_ostream_t *stream, struct weir_str service)

@@ -36,6 +36,10 @@ WEIR_MUST_USE bool weir_codec_put_request(const struct weir_request *request, ui
  */
 WEIR_MUST_USE bool weir_codec_get_reply(const uint8_t *bytes, size_t len, struct weir_result *out);
 
+/* Only a reply's overall code, at little cost, also of a reply that was cut off behind it;
+ * WEIR_CODE_UNKNOWN when it has none. */
+enum weir_code weir_codec_get_verdict(const uint8_t *bytes, size_t len);
+
 size_t weir_codec_health_size(struct weir_str service);
 
 WEIR_MUST_USE bool weir_codec_put_health(struct weir_str service, uint8_t *bytes, size_t len);

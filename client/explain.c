@@ -52,30 +52,67 @@ static bool has_text(struct weir_str text, const char *needle)
     return false;
 }
 
-/* C core tells the causes of a missing connection only in words. */
-static const struct {
+/* C core tells the causes of a missing or lost connection only in words. */
+struct cause {
     const char *needle;
     enum weir_err code;
     const char *before; /* what stands before the target */
     const char *after;  /* and after it */
-} causes[] = {
-    {"Connection refused", WEIR_ERR_UNAVAILABLE, "connection refused at ",
-     ": is weir running there?"},
-    {"No such file or directory", WEIR_ERR_UNAVAILABLE, "no socket at ",
+};
+
+static const struct cause unsent_causes[] = {
+    {"Connection refused", WEIR_ERR_CONNECT, "connection refused at ", ": is weir running there?"},
+    {"No such file or directory", WEIR_ERR_CONNECT, "no socket at ",
      ": is weir running, with this path?"},
-    {"Permission denied", WEIR_ERR_UNAVAILABLE, "no permission to connect to ",
+    {"Permission denied", WEIR_ERR_CONNECT, "no permission to connect to ",
      ": check the socket's owner and mode"},
-    {"DNS resolution failed", WEIR_ERR_UNAVAILABLE, "the name of ",
+    {"DNS resolution failed", WEIR_ERR_CONNECT, "the name of ",
      " cannot be resolved: check its spelling and the resolver"},
+    {"http1.x server", WEIR_ERR_PROTOCOL, "",
+     " speaks HTTP/1: use the gRPC port, 8081 unless told otherwise"},
+    {"Failed parsing HTTP/2", WEIR_ERR_PROTOCOL, "",
+     " does not speak HTTP/2: is it weir's port, and without TLS?"},
+    {"Socket closed", WEIR_ERR_CONNECT, "",
+     " takes connections and ends them: is it weir's port, and without TLS?"},
+    {"Broken pipe", WEIR_ERR_CONNECT, "",
+     " takes connections and ends them: is it weir's port, and without TLS?"},
+    {"Connection reset", WEIR_ERR_CONNECT, "",
+     " takes connections and ends them: is it weir's port, and without TLS?"},
+};
+
+static const struct cause lost_causes[] = {
     {"Socket closed", WEIR_ERR_UNAVAILABLE, "the connection to ",
      " broke off: was the server stopped or restarted?"},
     {"Connection reset", WEIR_ERR_UNAVAILABLE, "the connection to ",
      " broke off: was the server stopped or restarted?"},
     {"Broken pipe", WEIR_ERR_UNAVAILABLE, "the connection to ",
      " broke off: was the server stopped or restarted?"},
-    {"http1.x server", WEIR_ERR_PROTOCOL, "",
-     " speaks HTTP/1: use the gRPC port, 8081 unless told otherwise"},
 };
+
+static const struct cause *cause_find(struct weir_str message, const struct cause *causes,
+                                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (has_text(message, causes[i].needle)) {
+            return &causes[i];
+        }
+    }
+    return NULL;
+}
+
+/* NULL when the words are the server's own, about its own troubles, or not known. */
+static const struct cause *cause_of(const struct weir_failure *failure)
+{
+    if (!failure->was_sent) {
+        return cause_find(failure->message, unsent_causes,
+                          sizeof unsent_causes / sizeof unsent_causes[0]);
+    }
+    if (!failure->is_connected) {
+        return cause_find(failure->message, lost_causes,
+                          sizeof lost_causes / sizeof lost_causes[0]);
+    }
+    return NULL;
+}
 
 /* For a precision; a longer message would not fit in an error anyway. */
 static int message_len(const struct weir_failure *failure)
@@ -83,15 +120,24 @@ static int message_len(const struct weir_failure *failure)
     return failure->message.len < WEIR_ERROR_MAX ? (int) failure->message.len : WEIR_ERROR_MAX + 1;
 }
 
+bool weir_explain_is_unsent(struct weir_str message)
+{
+    return has_text(message, "failed to connect to all addresses") ||
+           has_text(message, "DNS resolution failed");
+}
+
 static enum weir_err explain_unavailable(const struct weir_failure *failure,
                                          struct weir_error *error)
 {
-    /* With a connection the words are the server's own, about its own troubles. */
-    for (size_t i = 0; !failure->is_connected && i < sizeof causes / sizeof causes[0]; i++) {
-        if (has_text(failure->message, causes[i].needle)) {
-            return weir_error_set(error, causes[i].code, "%s%s%s", causes[i].before,
-                                  failure->target, causes[i].after);
-        }
+    const struct cause *cause = cause_of(failure);
+
+    if (cause != NULL) {
+        return weir_error_set(error, cause->code, "%s%s%s", cause->before, failure->target,
+                              cause->after);
+    }
+    if (!failure->was_sent) {
+        return weir_error_set(error, WEIR_ERR_CONNECT, "no connection to %s: %.*s", failure->target,
+                              message_len(failure), failure->message.ptr);
     }
     return weir_error_set(error, WEIR_ERR_UNAVAILABLE,
                           "the server at %s cannot answer now, try later: %.*s", failure->target,
@@ -100,14 +146,14 @@ static enum weir_err explain_unavailable(const struct weir_failure *failure,
 
 static enum weir_err explain_deadline(const struct weir_failure *failure, struct weir_error *error)
 {
-    if (failure->is_connected) {
+    if (failure->was_sent) {
         return weir_error_set(error, WEIR_ERR_TIMEOUT,
                               "no answer from %s within %u ms: it is slow, or the deadline too "
                               "short",
                               failure->target, failure->deadline_ms);
     }
     return weir_error_set(
-        error, WEIR_ERR_TIMEOUT,
+        error, WEIR_ERR_CONNECT,
         "no connection to %s within %u ms: check host, port and firewall, or give "
         "it a longer deadline",
         failure->target, failure->deadline_ms);

@@ -3,13 +3,22 @@
 
 #include "../error.h"
 #include "../target.h"
+#include "bench/body.h"
 
 /* Commands that an option belongs to. */
 enum {
     FOR_CHECK = 1U << WEIRCTL_CHECK,
     FOR_HEALTH = 1U << WEIRCTL_HEALTH,
-    FOR_BOTH = FOR_CHECK | FOR_HEALTH,
+    FOR_BENCH = 1U << WEIRCTL_BENCH,
+    FOR_ASKING = FOR_CHECK | FOR_BENCH,
+    FOR_ALL = FOR_ASKING | FOR_HEALTH,
 };
+
+/* Bounds of a load: what one process can hold, and what 64 bits carry. */
+#define CONNECTIONS_MAX 10000
+#define IN_FLIGHT_MAX 10000
+#define RATE_MAX 10000000
+#define REQUESTS_MAX 1000000000000
 
 typedef bool (*set_fn)(struct weirctl_args *args, const char *value);
 
@@ -74,6 +83,36 @@ static bool set_watch(struct weirctl_args *args, const char *value)
     return true;
 }
 
+static bool set_connections(struct weirctl_args *args, const char *value)
+{
+    return weirctl_parse_number(value, CONNECTIONS_MAX, &args->connections);
+}
+
+static bool set_in_flight(struct weirctl_args *args, const char *value)
+{
+    return weirctl_parse_number(value, IN_FLIGHT_MAX, &args->in_flight);
+}
+
+static bool set_rate(struct weirctl_args *args, const char *value)
+{
+    return weirctl_parse_number(value, RATE_MAX, &args->rate);
+}
+
+static bool set_requests(struct weirctl_args *args, const char *value)
+{
+    return weirctl_parse_number(value, REQUESTS_MAX, &args->requests);
+}
+
+static bool set_keys(struct weirctl_args *args, const char *value)
+{
+    return weirctl_parse_number(value, WEIRCTL_KEYS_MAX, &args->keys);
+}
+
+static bool set_duration(struct weirctl_args *args, const char *value)
+{
+    return weirctl_parse_duration(value, &args->duration_ms);
+}
+
 static const struct option {
     const char *name;
     const char *value; /* what it takes; NULL: nothing */
@@ -82,21 +121,33 @@ static const struct option {
     const char *rule; /* what is right, for the error */
     const char *help;
 } options[] = {
-    {"--hits", "N", FOR_CHECK, set_hits,
+    {"--hits", "N", FOR_ASKING, set_hits,
      "takes a number of 1 to 4294967295, and excludes --peek and --refund", "take N hits, not one"},
-    {"--peek", NULL, FOR_CHECK, set_peek, "excludes --hits and --refund", "look, take nothing"},
-    {"--refund", "N", FOR_CHECK, set_refund,
+    {"--peek", NULL, FOR_ASKING, set_peek, "excludes --hits and --refund", "look, take nothing"},
+    {"--refund", "N", FOR_ASKING, set_refund,
      "takes a number from 1, and excludes --hits and --peek", "give N hits back"},
-    {"--limit", "N/UNIT", FOR_CHECK, set_limit,
+    {"--limit", "N/UNIT", FOR_ASKING, set_limit,
      "takes a number, '/' and second, minute, hour, day, month or year, such as 10/minute",
      "override the rule's limit, as 10/minute"},
+    {"--rate", "N", FOR_BENCH, set_rate, "takes a number of checks a second, 1 to 10000000",
+     "open loop: N checks a second [closed loop]"},
+    {"--connections", "N", FOR_BENCH, set_connections, "takes a number of 1 to 10000",
+     "connections [1]"},
+    {"--in-flight", "N", FOR_BENCH, set_in_flight, "takes a number of 1 to 10000",
+     "checks in flight on each, at most [10]"},
+    {"--duration", "DURATION", FOR_BENCH, set_duration,
+     "takes a number with ms, s or m, such as 10s, up to a day", "how long [10s]"},
+    {"--requests", "N", FOR_BENCH, set_requests, "takes a number from 1",
+     "end after N checks instead"},
+    {"--keys", "N", FOR_BENCH, set_keys, "takes a number of 1 to 100000000",
+     "N values in turn: -0 ... follows each last one"},
     {"--watch", NULL, FOR_HEALTH, set_watch, "takes no value", "print each change until it ends"},
-    {"--target", "TARGET", FOR_BOTH, set_target, "takes host:port or unix:path",
+    {"--target", "TARGET", FOR_ALL, set_target, "takes host:port or unix:path",
      "host:port or unix:path [" WEIR_TARGET_DEFAULT "]"},
-    {"--timeout", "DURATION", FOR_BOTH, set_timeout,
+    {"--timeout", "DURATION", FOR_ALL, set_timeout,
      "takes a number with ms, s or m, such as 20ms, up to a day",
      "wait no longer, connecting included [1s]"},
-    {"--json", NULL, FOR_BOTH, set_json, "takes no value", "print one line of JSON"},
+    {"--json", NULL, FOR_ALL, set_json, "takes no value", "print one line of JSON"},
 };
 
 #define OPTION_COUNT (sizeof options / sizeof options[0])
@@ -107,6 +158,7 @@ void weirctl_args_print_help(FILE *stream)
           "\n"
           "  weirctl check DOMAIN KEY=VALUE[,KEY=VALUE...]...  may this pass?\n"
           "  weirctl health [SERVICE]                          does it serve?\n"
+          "  weirctl bench DOMAIN KEY=VALUE[,KEY=VALUE...]...  how fast does it answer?\n"
           "  weirctl --help | --version\n"
           "\n"
           "Each argument after DOMAIN is a descriptor, up to 8 of up to 8 entries. An entry\n"
@@ -117,16 +169,17 @@ void weirctl_args_print_help(FILE *stream)
 
         if (i == 0 || option->commands != options[i - 1].commands) {
             fprintf(stream, "\nOptions of %s:\n",
-                    option->commands == FOR_CHECK    ? "check"
+                    option->commands == FOR_ASKING   ? "check and bench"
+                    : option->commands == FOR_BENCH  ? "bench"
                     : option->commands == FOR_HEALTH ? "health"
-                                                     : "both");
+                                                     : "all");
         }
-        fprintf(stream, "  %-10s %-9s %s\n", option->name,
+        fprintf(stream, "  %-13s %-9s %s\n", option->name,
                 option->value != NULL ? option->value : "", option->help);
     }
     fputs("\n"
-          "Exit status: 0 OK or SERVING, 1 OVER_LIMIT or not serving, 2 no answer,\n"
-          "64 a wrong command line.\n",
+          "Exit status: 0 OK or SERVING, 1 OVER_LIMIT or not serving, 2 no answer (of a\n"
+          "bench: to one check or more), 64 a wrong command line.\n",
           stream);
 }
 
@@ -199,7 +252,7 @@ static enum weir_err add_descriptor(struct weirctl_args *args, char *text, struc
 
 static enum weir_err add_positional(struct weirctl_args *args, char *text, struct weir_error *error)
 {
-    if (args->command == WEIRCTL_CHECK) {
+    if (args->command != WEIRCTL_HEALTH) {
         if (args->domain == NULL) {
             args->domain = text;
             return WEIR_OK;
@@ -216,12 +269,15 @@ static enum weir_err add_positional(struct weirctl_args *args, char *text, struc
 
 static enum weir_err check_whole(struct weirctl_args *args, struct weir_error *error)
 {
-    if (args->command == WEIRCTL_CHECK && args->descriptor_count == 0) {
+    const bool is_asking = args->command != WEIRCTL_HEALTH;
+
+    if (is_asking && args->descriptor_count == 0) {
         return weir_error_set(error, WEIR_ERR_INVALID,
-                              "check takes a DOMAIN and a descriptor, such as: weirctl check edge "
-                              "user=alice");
+                              "%s takes a DOMAIN and a descriptor, such as: weirctl check edge "
+                              "user=alice",
+                              args->command == WEIRCTL_CHECK ? "check" : "bench");
     }
-    if (args->command == WEIRCTL_CHECK && args->domain[0] == '\0') {
+    if (is_asking && args->domain[0] == '\0') {
         return weir_error_set(error, WEIR_ERR_INVALID, "the DOMAIN is empty");
     }
     if (args->watch && args->timeout_ms != 0) {
@@ -242,18 +298,22 @@ static enum weir_err parse_command(struct weirctl_args *args, const char *word,
                                    struct weir_error *error)
 {
     if (word == NULL) {
-        return weir_error_set(error, WEIR_ERR_INVALID, "a command is missing: check or health");
+        return weir_error_set(error, WEIR_ERR_INVALID,
+                              "a command is missing: check, health or bench");
     }
     if (strcmp(word, "check") == 0) {
         args->command = WEIRCTL_CHECK;
     } else if (strcmp(word, "health") == 0) {
         args->command = WEIRCTL_HEALTH;
+    } else if (strcmp(word, "bench") == 0) {
+        args->command = WEIRCTL_BENCH;
     } else if (is_any(word, "--help", "-h")) {
         args->command = WEIRCTL_HELP;
     } else if (is_any(word, "--version", "-V")) {
         args->command = WEIRCTL_VERSION;
     } else {
-        return weir_error_set(error, WEIR_ERR_INVALID, "'%s' is no command: check or health", word);
+        return weir_error_set(error, WEIR_ERR_INVALID, "'%s' is no command: check, health or bench",
+                              word);
     }
     return WEIR_OK;
 }

@@ -17,6 +17,7 @@ enum weirctl_command {
     WEIRCTL_VERSION,
     WEIRCTL_CHECK,
     WEIRCTL_HEALTH,
+    WEIRCTL_BENCH,
 };
 
 enum weirctl_charge {
@@ -36,7 +37,13 @@ struct weirctl_args {
     uint64_t hits; /* of HITS and REFUND */
     bool has_limit;
     struct weirctl_limit limit;
-    const char *domain;  /* of check */
+    uint64_t connections; /* of bench, these and the next; 0: not given */
+    uint64_t in_flight;
+    uint64_t rate;
+    uint64_t requests;
+    uint64_t keys;
+    uint32_t duration_ms;
+    const char *domain;  /* of check and bench */
     const char *service; /* of health; "" for the server as a whole */
     size_t descriptor_count;
     struct weirctl_descriptor descriptors[WEIR_DESCRIPTORS_MAX];

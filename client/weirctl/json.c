@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only part that knows jansson. */
+#include "bench/report.h"
 #include "output.h"
 
 #include <jansson.h>
@@ -101,4 +102,48 @@ bool weirctl_json_health_error(FILE *stream, const char *service, const struct w
     return print_line(stream, json_pack("{s:o, s:n, s:o}", "service",
                                         text_or_null(service, strlen(service)), "status", "error",
                                         error_value(error)));
+}
+
+/* Microseconds, rounded up; false when out of memory. */
+static bool put_time(json_t *object, const char *name, uint64_t ns)
+{
+    return json_object_set_new(object, name, json_integer((json_int_t) ((ns + 999) / 1000))) == 0;
+}
+
+static json_t *latency_value(const struct weirctl_histogram *latency_ns)
+{
+    if (latency_ns->count == 0) {
+        return json_null();
+    }
+
+    json_t *value = json_object();
+    bool ok = put_time(value, "min", latency_ns->min) &&
+              put_time(value, "mean", weirctl_histogram_mean(latency_ns));
+
+#define PUT_PERCENTILE(name, per_100k)                                                             \
+    ok = ok && put_time(value, name, weirctl_histogram_at(latency_ns, per_100k));
+    WEIRCTL_PERCENTILES(PUT_PERCENTILE)
+#undef PUT_PERCENTILE
+    if (!ok || !put_time(value, "max", latency_ns->max)) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
+bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,
+                        const struct weirctl_load_report *report)
+{
+    return print_line(
+        stream,
+        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "loop",
+                  plan->rate > 0 ? "open" : "closed", "rate",
+                  plan->rate > 0 ? json_integer(plan->rate) : json_null(), "connections",
+                  (json_int_t) plan->connections, "in_flight", (json_int_t) plan->in_flight, "keys",
+                  (json_int_t) plan->keys, "sent", (json_int_t) report->sent, "unsent",
+                  (json_int_t) report->unsent, "admitted", (json_int_t) report->admitted, "refused",
+                  (json_int_t) report->refused, "failed", (json_int_t) report->failed, "elapsed_us",
+                  (json_int_t) (report->elapsed_ns / 1000), "per_second",
+                  (json_int_t) weirctl_report_rate(report), "latency_us",
+                  latency_value(&report->latency_ns), "error", error_value(&report->complaint)));
 }

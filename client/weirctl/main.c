@@ -10,6 +10,8 @@ static int run(const struct weirctl_args *args)
         return weirctl_check(args);
     case WEIRCTL_HEALTH:
         return weirctl_health(args);
+    case WEIRCTL_BENCH:
+        return weirctl_bench(args);
     case WEIRCTL_VERSION:
         puts("weirctl " WEIR_VERSION);
         return WEIRCTL_EXIT_OK;

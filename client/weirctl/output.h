@@ -10,6 +10,7 @@
 
 #include "../codec.h"
 #include "args.h"
+#include "bench/load.h"
 
 #include <stdio.h>
 
@@ -33,5 +34,9 @@ WEIR_MUST_USE bool weirctl_json_health(FILE *stream, const char *service, enum w
 /* The lack of an answer about a service's health. */
 WEIR_MUST_USE bool weirctl_json_health_error(FILE *stream, const char *service,
                                              const struct weir_error *error);
+
+/* A load; times in microseconds, rounded up. */
+WEIR_MUST_USE bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,
+                                      const struct weirctl_load_report *report);
 
 #endif

@@ -30,10 +30,10 @@ class Handlers(grpc.GenericRpcHandler):
 
 
 @contextlib.contextmanager
-def serving(check=None, health=None, watch=None, address="127.0.0.1:0"):
+def serving(check=None, health=None, watch=None, address="127.0.0.1:0", options=()):
     """Serves the methods that are given, each as f(request bytes, context); yields the target."""
     unary = {path: f for path, f in ((CHECK, check), (HEALTH_CHECK, health)) if f}
-    server = grpc.server(futures.ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])
+    server = grpc.server(futures.ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0), *options])
     server.add_generic_rpc_handlers((Handlers(unary, {HEALTH_WATCH: watch} if watch else {}),))
     port = server.add_insecure_port(address)
     server.start()

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import subprocess
+import tempfile
+import threading
 
 import fakerls
 import grpc
@@ -172,7 +174,7 @@ def test_a_slow_server_is_a_timeout():
 def test_a_peer_that_never_speaks_is_no_connection():
     with fakerls.listening() as target:
         status, said = check(target, timeout=("--timeout", "300ms"))
-    assert (status, said["error"]["code"]) == (NO_ANSWER, "timeout")
+    assert (status, said["error"]["code"]) == (NO_ANSWER, "connect")
     assert "no connection to" in said["error"]["text"]
 
 
@@ -184,19 +186,54 @@ def test_a_web_server_is_told_apart():
     assert "speaks HTTP/1" in said["error"]["text"]
 
 
-def test_a_peer_that_hangs_up_is_unavailable():
-    with fakerls.listening(b"") as target:
+PEERS = [("hangs up", b"", "connect"), ("TLS", b"\x15\x03\x03\x00\x02\x02\x46", "connect"),
+         ("SSH", b"SSH-2.0-OpenSSH_9.2\r\n", "protocol"), ("noise", b"\xff" * 64, "protocol")]
+
+
+@pytest.mark.parametrize("greet, code", [row[1:] for row in PEERS], ids=[row[0] for row in PEERS])
+def test_a_peer_that_is_no_grpc_server_is_told_apart(greet, code):
+    with fakerls.listening(greet) as target:
         status, said = check(target)
-    assert (status, said["error"]["code"]) == (NO_ANSWER, "unavailable")
+    assert (status, said["error"]["code"]) == (NO_ANSWER, code), said
+    assert "is it weir's port, and without TLS?" in said["error"]["text"]
 
 
 @pytest.mark.parametrize("target, text", [("127.0.0.1:1", "connection refused at 127.0.0.1:1"),
+                                          ("ipv4:127.0.0.1:1", "connection refused at ipv4:127.0.0.1:1"),
+                                          ("dns:///127.0.0.1:1", "connection refused at dns:///127.0.0.1:1"),
                                           ("unix:/nonexistent/weir.sock", "no socket at unix:"),
                                           ("dns:///weir.invalid:8081", "cannot be resolved")])
 def test_nobody_there(target, text):
     status, said = check(target)
-    assert (status, said["error"]["code"]) == (NO_ANSWER, "unavailable")
+    assert (status, said["error"]["code"]) == (NO_ANSWER, "connect")
     assert text in said["error"]["text"]
+
+
+def fails_with(code, text):
+    status, said = check_fake(fakerls.failing(code, text))
+    assert status == NO_ANSWER
+    return said["error"]["code"]
+
+
+def test_a_server_in_trouble_is_told_apart_from_no_server_whatever_it_says():
+    assert fails_with(grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses; Connection refused") == "unavailable"
+    assert fails_with(grpc.StatusCode.UNAVAILABLE, "DNS resolution failed") == "unavailable"
+    assert fails_with(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded") == "timeout"
+
+
+@pytest.mark.parametrize("spelling", ["{}", "ipv4:{}", "dns:///{}"])
+def test_a_call_that_was_sent_is_never_a_lack_of_connection(spelling):
+    with fakerls.serving(check=fakerls.failing(grpc.StatusCode.UNAVAILABLE, "no rules yet")) as target:
+        status, said = check(spelling.format(target))
+    assert (status, said["error"]["code"]) == (NO_ANSWER, "unavailable"), said
+
+
+def test_the_same_by_a_unix_socket():
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own can be longer than a socket's path
+        target = f"unix:{folder}/rls.sock"
+        with fakerls.serving(check=fakerls.failing(grpc.StatusCode.UNAVAILABLE, "no rules yet"), address=target):
+            status, said = check(target)
+    assert (status, said["error"]["code"]) == (NO_ANSWER, "unavailable"), said
 
 
 def test_the_webs_proxy_is_not_asked():
@@ -254,14 +291,20 @@ def test_watch_hangs_up_on_garbage():
 class Rounds:
     """The program client_threads: one client for all rounds."""
 
-    def __init__(self, target, deadline_ms=10_000, policy="open"):
+    def __init__(self, target, deadline_ms=10_000, policy="open", more=()):
         self.process = subprocess.Popen(
-            [weirserver.binary("client_threads"), target, str(deadline_ms), policy], stdin=subprocess.PIPE,
+            [weirserver.binary("client_threads"), target, str(deadline_ms), policy, *more], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=weirserver.clean_environment({}))
 
-    def play(self, threads, checks, value="v", domain="d", key="k"):
+    def play(self, *words, **more):
+        self.send(*words, **more)
+        return self.receive()
+
+    def send(self, threads, checks, value="v", domain="d", key="k"):
         self.process.stdin.write(f"{threads} {checks} {domain} {key} {value}\n")
         self.process.stdin.flush()
+
+    def receive(self):
         line = self.process.stdout.readline()
         found = re.fullmatch(r"(.*) text=(.*)\n", line)
         assert found, line + self.process.stderr.read()
@@ -318,7 +361,7 @@ def test_a_value_has_no_bound_but_the_servers(launch):
 def test_the_policy_decides_when_nobody_does(policy, passed):
     with rounds("127.0.0.1:1", policy=policy) as player:
         said = player.play(4, 5)
-    assert (said["no_answer"], said["passed"], said["code"]) == (20, passed, "unavailable"), said
+    assert (said["no_answer"], said["passed"], said["code"]) == (20, passed, "connect"), said
 
 
 def test_the_deadline_holds_and_threads_do_not_wait_for_one_another():
@@ -336,7 +379,7 @@ def test_a_client_outlives_its_server(tmp_path):
             player = client.enter_context(rounds(target))
             assert player.play(2, 2)["admitted"] == 4
         said = weirserver.wait_until(lambda: (r := player.play(2, 2))["no_answer"] == 4 and r, "the loss to be seen")
-        assert said["code"] == "unavailable", said
+        assert said["code"] in ("connect", "unavailable"), said
         with fakerls.serving(check=answer, address=target):
             weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 4)
 
@@ -371,6 +414,123 @@ def test_a_client_that_is_never_used_ends():
         pass
 
 
+# ---- Not waiting ----
+
+def test_checks_in_flight_from_many_threads_are_counted_exactly(launch_stores):
+    server = launch_stores("domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: year, requests_per_unit: 1000}\n")
+    with rounds(server.address, more=["async"]) as player:
+        said = player.play(16, 100)
+        assert (said["admitted"], said["refused"], said["no_answer"]) == (1000, 600, 0), said
+        said = player.play(2, 5, value="@100000")
+        assert (said["admitted"], said["no_answer"]) == (10, 0), said
+
+
+@pytest.mark.parametrize("policy, passed", [("open", 20), ("closed", 0)])
+def test_the_policy_decides_for_checks_in_flight_too(policy, passed):
+    with rounds("127.0.0.1:1", policy=policy, more=["async"]) as player:
+        said = player.play(4, 5)
+    assert (said["no_answer"], said["passed"], said["code"]) == (20, passed, "connect"), said
+
+
+def test_checks_in_flight_share_the_deadline_and_not_a_queue():
+    with fakerls.serving(check=fakerls.silent) as target, rounds(target, deadline_ms=300, more=["async"]) as player:
+        said = player.play(2, 4)
+    assert (said["no_answer"], said["code"]) == (8, "timeout"), said
+    assert 290 <= said["slowest_ms"] < 2000, said
+
+
+def test_checks_in_flight_outlive_their_server():
+    answer = fakerls.saying(fakerls.reply(overall_code="OK"))
+    with contextlib.ExitStack() as client:
+        with fakerls.serving(check=answer) as target:
+            player = client.enter_context(rounds(target, more=["async"]))
+            assert player.play(2, 20)["admitted"] == 40
+        weirserver.wait_until(lambda: player.play(2, 2)["no_answer"] == 4, "the loss to be seen")
+        with fakerls.serving(check=answer, address=target):
+            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 4)
+
+
+def test_a_connection_lost_under_a_check_is_no_lack_of_one():
+    """What was sent may have been counted, so it is never tried again without leave."""
+    came = threading.Event()
+
+    def answer(request, context):
+        came.set()
+        return fakerls.silent(request, context)
+    with contextlib.ExitStack() as server:
+        target = server.enter_context(fakerls.serving(check=answer))
+        with rounds(target, more=["async"]) as player:
+            player.send(1, 1)
+            assert came.wait(10)
+            server.close()
+            said = player.receive()
+    assert said["code"] not in ("connect", "ok"), said
+
+
+# ---- Trying again ----
+
+MODES = ["wait", "async"]
+
+
+def failing_at_first(failures):
+    """Answers OK after so many failures -> (answer, calls seen)."""
+    seen = []
+
+    def answer(request, context):
+        seen.append(request)
+        if len(seen) <= failures:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "not yet")
+        return fakerls.reply(overall_code="OK")
+    return answer, seen
+
+
+def test_nothing_is_tried_again_unless_asked():
+    answer, seen = failing_at_first(1)
+    with fakerls.serving(check=answer) as target, rounds(target) as player:
+        said = player.play(1, 1)
+    assert (said["code"], len(seen)) == ("unavailable", 1), said
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tries_so_often_and_no_more_what_the_server_had(mode):
+    answer, seen = failing_at_first(2)
+    with fakerls.serving(check=answer) as target, rounds(target, more=[mode, "3"]) as player:
+        said = player.play(1, 1)
+    assert (said["admitted"], len(seen)) == (1, 3), said
+    answer, seen = failing_at_first(9)
+    with fakerls.serving(check=answer) as target, rounds(target, more=[mode, "3"]) as player:
+        said = player.play(1, 1)
+    assert (said["code"], len(seen)) == ("unavailable", 3), said
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_never_tries_again_what_a_server_refuses_or_is_late_with(mode):
+    for answer, code in [(fakerls.failing(grpc.StatusCode.INVALID_ARGUMENT, "no"), "invalid"),
+                         (fakerls.saying(b"\xff"), "protocol"), (fakerls.silent, "timeout")]:
+        seen = []
+
+        def count(request, context, answer=answer, seen=seen):
+            seen.append(request)
+            return answer(request, context)
+        with fakerls.serving(check=count) as target, rounds(target, deadline_ms=1000, more=[mode, "3"]) as player:
+            said = player.play(1, 1)
+        assert (said["code"], len(seen)) == (code, 1), said
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_waits_for_a_server_that_is_not_there_yet(mode):
+    answer, seen = failing_at_first(0)
+    with contextlib.ExitStack() as server:
+        with fakerls.listening(b"") as target:
+            pass
+        with rounds(target, more=[mode, "2"]) as player:
+            timer = threading.Timer(0.3, lambda: server.enter_context(fakerls.serving(check=answer, address=target)))
+            timer.start()
+            said = player.play(2, 2)
+            timer.join()
+    assert (said["admitted"], len(seen)) == (4, 4), said
+
+
 # ---- The library as a user has it ----
 
 def test_the_library_exports_its_interface_and_nothing_else():
@@ -381,24 +541,37 @@ def test_the_library_exports_its_interface_and_nothing_else():
     assert {n for n in names if not n.startswith("__")} == declared
 
 
-def build_guard(folder):
-    """The guard of docs/client.md, built as it says there -> the program."""
-    with open(os.path.join(weirserver.ROOT, "docs", "client.md"), encoding="utf-8") as f:
-        programs = re.findall(r"^```c\n(.*?int main\(.*?)^```", f.read(), re.M | re.S)
-    assert len(programs) == 1
-    source, program = folder / "guard.c", folder / "guard"
-    source.write_text(programs[0], encoding="utf-8")
-    words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", program, source, "-I", INCLUDE,
-             "-L", LIB, f"-Wl,-rpath,{LIB}", "-lweir"]
+def build(source, program, *flags):
+    words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *flags, "-o", program, source, "-I", INCLUDE,
+             "-L", LIB, f"-Wl,-rpath,{LIB}", "-lweir", "-lpthread"]
     if "libasan" in weirserver.run("ldd", os.path.join(LIB, "libweir.so")).stdout:
         words.insert(1, "-fsanitize=address,undefined")
     built = weirserver.run(*map(str, words))
     assert built.returncode == 0, built.stderr
+
+
+def documented_programs():
+    with open(os.path.join(weirserver.ROOT, "docs", "client.md"), encoding="utf-8") as f:
+        return re.findall(r"^```c\n(.*?int main\(.*?)^```", f.read(), re.M | re.S)
+
+
+def build_documented(folder, name, number):
+    """A program of docs/client.md, built as it says there -> the program."""
+    source, program = folder / f"{name}.c", folder / name
+    source.write_text(documented_programs()[number], encoding="utf-8")
+    build(source, program, "-D_POSIX_C_SOURCE=200809L")
     return str(program)
 
 
+def test_the_asynchronous_program_of_the_documentation(launch, tmp_path):
+    program = build_documented(tmp_path, "crowd", 1)
+    server = launch("domain: shop\ndescriptors:\n  - key: user\n    rate_limit: {unit: hour, requests_per_unit: 70}\n")
+    result = weirserver.run(program, server.address)
+    assert (result.returncode, result.stdout) == (0, "admitted 70, refused 30, no answer 0\n"), result.stderr
+
+
 def test_the_guard_of_the_documentation(launch, tmp_path):
-    guard = build_guard(tmp_path)
+    guard = build_documented(tmp_path, "guard", 0)
     server = launch("domain: shop\ndescriptors:\n  - key: user\n    rate_limit: {unit: hour, requests_per_unit: 2}\n")
 
     def ask(target, text):
@@ -413,6 +586,38 @@ def test_the_guard_of_the_documentation(launch, tmp_path):
     lines, errors = ask("127.0.0.1:1", "alice\n")
     assert [line.split()[0] for line in lines] == ["200"], lines
     assert "connection refused at 127.0.0.1:1" in errors
+
+
+FORKING = """\
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weir/client.h>
+/* Each process makes its own client, after the fork. */
+static int ask(const char *target) {
+    const struct weir_options options = {.target = target, .deadline_ms = 10000};
+    struct weir_client *client; struct weir_request request; struct weir_result result;
+    if (weir_client_new(&options, &client, NULL) != WEIR_OK) return 2;
+    weir_request_init(&request, weir_str("d")); weir_request_descriptor(&request);
+    weir_request_entry(&request, weir_str("k"), weir_str("v"));
+    const int status = weir_check(client, &request, &result) == WEIR_OK ? 0 : 1;
+    weir_client_destroy(client); return status; }
+int main(int argc, char **argv) {
+    pid_t workers[4]; int status, sum = argc - 2;
+    for (int i = 0; i < 4; i++) if ((workers[i] = fork()) == 0) _exit(ask(argv[1]));
+    sum += ask(argv[1]);
+    for (int i = 0; i < 4; i++) { waitpid(workers[i], &status, 0); sum += status; }
+    return sum; }
+"""
+
+
+def test_processes_that_fork_first_each_have_their_client(launch, tmp_path):
+    source, program = tmp_path / "fork.c", tmp_path / "fork"
+    source.write_text(FORKING, encoding="utf-8")
+    build(source, program, "-D_POSIX_C_SOURCE=200809L")
+    server = launch("domain: d\n")
+    result = weirserver.run(str(program), server.address)
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_header_works_in_cpp(tmp_path):

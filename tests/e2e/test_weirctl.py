@@ -136,8 +136,8 @@ def test_by_a_unix_socket(launch):
 def test_help_names_every_option_and_exit_status():
     result = weirserver.run(weirserver.binary("weirctl"), "--help")
     assert (result.returncode, result.stderr) == (0, "")
-    for word in ["--hits", "--peek", "--refund", "--limit", "--watch", "--target", "--timeout", "--json", "--version",
-                 "2 no answer", "64"]:
+    for word in ["--hits", "--peek", "--refund", "--limit", "--rate", "--connections", "--in-flight", "--duration", "--requests",
+                 "--keys", "--watch", "--target", "--timeout", "--json", "--version", "2 no answer", "64"]:
         assert word in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert weirserver.run(weirserver.binary("weirctl"), "health", "--help").stdout == result.stdout

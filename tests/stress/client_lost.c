@@ -90,12 +90,12 @@ int main(void)
     const char *const nowhere = "unix:/nonexistent/weir.sock";
     char silent[32];
     const int fd = listen_silently(silent, sizeof silent);
-    size_t n_done = live(nowhere, 60000, CHECKS, WEIR_ERR_UNAVAILABLE);
+    size_t n_done = live(nowhere, 60000, CHECKS, WEIR_ERR_CONNECT);
 
-    n_done += live(silent, 5, SLOW_CHECKS, WEIR_ERR_TIMEOUT);
+    n_done += live(silent, 5, SLOW_CHECKS, WEIR_ERR_CONNECT);
     for (size_t i = 0; i < LIVES; i++) {
-        n_done += live(nowhere, 60000, 1, WEIR_ERR_UNAVAILABLE);
-        n_done += live(silent, 1, 1, WEIR_ERR_TIMEOUT);
+        n_done += live(nowhere, 60000, 1, WEIR_ERR_CONNECT);
+        n_done += live(silent, 1, 1, WEIR_ERR_CONNECT);
     }
     close(fd);
 

@@ -18,8 +18,14 @@
  *         return too_many_requests(result.retry_after_ms);
  *     }
  *
+ * weir_check waits; weir_check_async does not and hands the result to a callback.
+ *
  * Threads: one client serves any number of threads at once. A request and a result are plain
  * values that belong to one thread at a time.
+ *
+ * Fork: a client is of no use in a child process, not even to be destroyed there, and neither is
+ * gRPC once its process had a client. A program that forks makes its clients after the fork, in
+ * each process its own; a child that executes another program at once may be forked at any time.
  */
 #ifndef WEIR_CLIENT_H
 #define WEIR_CLIENT_H
@@ -55,15 +61,20 @@ extern "C" {
  * FULL         no      the builder's bounds are passed; use fewer descriptors or entries
  * INVALID      no      the caller's mistake: found here, or by the server, whose words are the text
  * TOO_LARGE    no      the server does not take a message of this size
- * TIMEOUT      no*     the deadline passed; the hits may have been counted
- * UNAVAILABLE  later   nobody listens, or the server cannot decide now; the client connects again
- *                      by itself, at the latest 2 s after the server is back
+ * TIMEOUT      no*     the deadline passed, and the server had the request; it may have counted it
+ * UNAVAILABLE  later*  the server cannot decide now, or the connection broke off; it may have
+ *                      counted the request
+ * CONNECT      later   no connection: nobody listens, the name cannot be resolved, the peer hangs
+ *                      up or never speaks. Nothing was sent, so nothing was counted. The client
+ *                      connects again by itself, at the latest 2 s after the server is back
  * PROTOCOL     no      whoever answers at the target is no rate-limit service, or its reply makes
  *                      no sense
  * SERVER       no      the server failed in another way; the text names its status
  * MEMORY       later   out of memory
+ * BUSY         later   as many asynchronous checks as the options allow are in flight
+ * CANCELLED    no*     the client was destroyed before the answer came
  *
- * (*) Not for the same operation: its time is spent, and a retry might count it twice.
+ * (*) Not the same request, unless it may be counted twice.
  */
 #define WEIR_ERR_TABLE(X)                                                                          \
     X(WEIR_OK, "ok")                                                                               \
@@ -74,7 +85,10 @@ extern "C" {
     X(WEIR_ERR_UNAVAILABLE, "unavailable")                                                         \
     X(WEIR_ERR_PROTOCOL, "protocol")                                                               \
     X(WEIR_ERR_SERVER, "server")                                                                   \
-    X(WEIR_ERR_MEMORY, "memory")
+    X(WEIR_ERR_MEMORY, "memory")                                                                   \
+    X(WEIR_ERR_CONNECT, "connect")                                                                 \
+    X(WEIR_ERR_BUSY, "busy")                                                                       \
+    X(WEIR_ERR_CANCELLED, "cancelled")
 
 enum weir_err {
 #define WEIR_ERR_ENUMERATOR(name, word) name,
@@ -116,9 +130,21 @@ enum weir_policy {
 /* All zero is a good start: every member has its default. */
 struct weir_options {
     const char *target;   /* "host:port", "unix:path", "dns:///host:port"; NULL: 127.0.0.1:8081 */
-    uint32_t deadline_ms; /* for one check, connecting included; 0: 20 */
+    uint32_t deadline_ms; /* for one check, connecting and retries included; 0: 20 */
     enum weir_policy policy; /* when there is no answer */
+    uint32_t attempts_max;   /* of one check; 0 and 1: it is never tried again */
+    bool retries_sent;       /* try again also where the request may have been counted */
+    uint32_t in_flight_max;  /* of asynchronous checks; 0: 1024 */
 };
+
+/*
+ * Retries, with `attempts_max` of 2 and more, all within the one deadline:
+ *  - after WEIR_ERR_CONNECT, when nothing can have been counted: the check waits for a connection,
+ *    and fails as the first attempt did when none comes about;
+ *  - after WEIR_ERR_UNAVAILABLE, only with `retries_sent`: at once. The request may then be counted
+ *    once an attempt.
+ * Nothing else is ever tried again.
+ */
 
 struct weir_client;
 
@@ -128,13 +154,17 @@ struct weir_client;
  * WEIR_ERR_INVALID (a target or policy that cannot be), WEIR_ERR_MEMORY.
  *
  * Threads: any thread. It starts threads of gRPC's own, which inherit the caller's signal mask,
- * and one that takes no signals and watches the connection.
+ * and the client's own, which takes no signals, watches the connection and runs callbacks.
  */
 WEIR_API WEIR_MUST_USE enum weir_err weir_client_new(const struct weir_options *options,
                                                      struct weir_client **out_client,
                                                      struct weir_error *error);
 
-/* Closes the connection and frees all. No check may be under way. NULL is fine. */
+/*
+ * Closes the connection and frees all. Asynchronous checks in flight end with WEIR_ERR_CANCELLED
+ * unless their answer is there; each callback has run when this returns. No weir_check and no other
+ * function on this client may be under way, and a callback must not call this. NULL is fine.
+ */
 WEIR_API void weir_client_destroy(struct weir_client *client);
 
 /* ---- The request ---- */
@@ -269,6 +299,29 @@ struct weir_result {
 WEIR_API WEIR_MUST_USE enum weir_err weir_check(struct weir_client *client,
                                                 const struct weir_request *request,
                                                 struct weir_result *result);
+
+/* Is given the result of one asynchronous check, which is valid during the call only. */
+typedef void (*weir_result_fn)(void *arg, const struct weir_result *result);
+
+/*
+ * Asks, and does not wait. Returns WEIR_OK: `on_result` will be called exactly once, with the
+ * result that weir_check would have written, within the client's deadline or as soon after as the
+ * callbacks before it allow. Any other code: it will not be called, and `error`, unless NULL, tells
+ * why: WEIR_ERR_FULL and WEIR_ERR_INVALID for the request, WEIR_ERR_BUSY beyond the options'
+ * `in_flight_max`, WEIR_ERR_CANCELLED from a callback while the client is destroyed,
+ * WEIR_ERR_MEMORY. Let the policy decide then.
+ *
+ * The request is copied, its texts too: they may go when this returns. `arg` is handed on as it is.
+ *
+ * Threads: any. All callbacks of a client run one after the other in the one thread of the client,
+ * possibly before this function has returned to another thread. They must be short, since each
+ * holds up the others and the connection; they may call weir_check_async. weir_check works there
+ * but waits, and weir_client_destroy must not be called.
+ */
+WEIR_API WEIR_MUST_USE enum weir_err weir_check_async(struct weir_client *client,
+                                                      const struct weir_request *request,
+                                                      weir_result_fn on_result, void *arg,
+                                                      struct weir_error *error);
 
 /* May it pass: by the service's answer, or by the policy where there is none. */
 static inline bool weir_admits(const struct weir_result *result)

@@ -424,3 +424,34 @@ Test(codec, refuses_health_that_is_no_message)
 
     cr_assert_not(weir_codec_get_health(bytes.at, bytes.len, &health));
 }
+
+static const struct {
+    const char *bytes;
+    size_t len;
+    enum weir_code want;
+} verdicts[] = {
+    {"", 0, WEIR_CODE_UNKNOWN},
+    {"\x08\x01", 2, WEIR_CODE_OK},
+    {"\x08\x02", 2, WEIR_CODE_OVER_LIMIT},
+    {"\x08\x03", 2, WEIR_CODE_UNKNOWN},
+    {"\x08\x00", 2, WEIR_CODE_UNKNOWN},
+    {"\x12\x02\x08\x02\x08\x01", 6, WEIR_CODE_OK},         /* a status before it */
+    {"\x08\x02\x12\x7f\x08\x01", 6, WEIR_CODE_OVER_LIMIT}, /* cut off behind it */
+    {"\x12\x7f\x08\x01", 4, WEIR_CODE_UNKNOWN},            /* and before it */
+    {"\x0a\x01\x01\x08\x01", 5, WEIR_CODE_OK},             /* another wire type is another field */
+    {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, WEIR_CODE_UNKNOWN},
+    {"\xff\xff", 2, WEIR_CODE_UNKNOWN},
+};
+
+Test(codec, finds_the_verdict_of_a_reply_without_the_rest)
+{
+    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
+        /* Of its own, so that a byte read behind it is found. */
+        uint8_t *bytes = malloc(verdicts[i].len > 0 ? verdicts[i].len : 1);
+
+        memcpy(bytes, verdicts[i].bytes, verdicts[i].len);
+        cr_assert_eq(weir_codec_get_verdict(bytes, verdicts[i].len), verdicts[i].want, "row %zu",
+                     i);
+        free(bytes);
+    }
+}

@@ -27,7 +27,7 @@ Test(health, of_nobody_is_no_answer)
     struct weir_error error;
 
     cr_assert_eq(weir_health_check(stub, weir_str("ratelimit"), 10000, &health, &error),
-                 WEIR_ERR_UNAVAILABLE);
+                 WEIR_ERR_CONNECT);
     cr_assert_eq(health, WEIR_HEALTH_NOT_SERVING, "an output that must stay untouched");
     weir_stub_destroy(stub);
 }
@@ -39,7 +39,7 @@ Test(health, of_nobody_cannot_be_watched)
     int changes = 0;
 
     cr_assert_eq(weir_health_watch(stub, weir_str(""), count_change, &changes, &error),
-                 WEIR_ERR_UNAVAILABLE);
+                 WEIR_ERR_CONNECT);
     cr_assert_eq(changes, 0);
     weir_stub_destroy(stub);
 }

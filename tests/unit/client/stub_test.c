@@ -43,7 +43,7 @@ Test(stub, fails_at_once_again_and_again_when_nobody_listens)
     for (int i = 0; i < 100; i++) {
         struct weir_error error;
 
-        cr_assert_eq(weir_stub_unary(stub, &call, &error), WEIR_ERR_UNAVAILABLE, "%s", error.text);
+        cr_assert_eq(weir_stub_unary(stub, &call, &error), WEIR_ERR_CONNECT, "%s", error.text);
         cr_assert_neq(strstr(error.text, nowhere), NULL, "%s", error.text);
         cr_assert_eq(status, STATUS_UNAVAILABLE);
     }
@@ -62,7 +62,7 @@ Test(stub, ends_a_stream_that_never_began)
                                    .arg = &replies};
 
     cr_assert_eq(weir_stub_new(nowhere, &stub, NULL), WEIR_OK);
-    cr_assert_eq(weir_stub_stream(stub, &call, &error), WEIR_ERR_UNAVAILABLE, "%s", error.text);
+    cr_assert_eq(weir_stub_stream(stub, &call, &error), WEIR_ERR_CONNECT, "%s", error.text);
     cr_assert_eq(replies, 0);
     weir_stub_destroy(stub);
 }

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#define WORDS_MAX 16
+#define WORDS_MAX 24
 
 /* A command line of its own: the words are split at blanks and may be rewritten. */
 struct line {
@@ -103,6 +103,24 @@ Test(args, of_health)
     cr_assert_str_eq(args.service, "ratelimit");
 }
 
+Test(args, of_a_bench)
+{
+    struct line line;
+    struct weirctl_args args = good(&line, "weirctl bench edge k=v");
+
+    cr_assert_eq(args.command, WEIRCTL_BENCH);
+    cr_assert_eq(args.rate + args.connections + args.in_flight + args.requests + args.keys, 0);
+    args = good(&line, "weirctl bench edge k=v --rate 5 --connections 4 --in-flight 50 --duration "
+                       "2s --requests 1000 --keys 7 --peek");
+    cr_assert_eq(args.rate, 5);
+    cr_assert_eq(args.connections, 4);
+    cr_assert_eq(args.in_flight, 50);
+    cr_assert_eq(args.duration_ms, 2000);
+    cr_assert_eq(args.requests, 1000);
+    cr_assert_eq(args.keys, 7);
+    cr_assert_eq(args.charge, WEIRCTL_CHARGE_PEEK);
+}
+
 Test(args, that_ask_for_help_or_the_version)
 {
     struct line line;
@@ -140,6 +158,16 @@ static const struct {
     {"weirctl health one two", "one SERVICE"},
     {"weirctl health --peek", "--peek is no option of this command"},
     {"weirctl health --watch --timeout 1s", "no --timeout"},
+    {"weirctl bench edge", "bench takes a DOMAIN and a descriptor"},
+    {"weirctl bench edge k=v --rate 0", "--rate takes a number"},
+    {"weirctl bench edge k=v --rate 10000001", "--rate takes a number"},
+    {"weirctl bench edge k=v --connections 10001", "--connections takes a number"},
+    {"weirctl bench edge k=v --in-flight x", "--in-flight takes a number"},
+    {"weirctl bench edge k=v --duration 10", "--duration takes a number with"},
+    {"weirctl bench edge k=v --requests", "--requests takes a number"},
+    {"weirctl bench edge k=v --keys 100000001", "--keys takes a number"},
+    {"weirctl bench edge k=v --watch", "--watch is no option of this command"},
+    {"weirctl check edge k=v --rate 5", "--rate is no option of this command"},
 };
 
 Test(args, that_are_wrong_get_told_what_is_right)

@@ -37,7 +37,7 @@ Test(check, of_nobody_in_json_has_the_error_on_stdout_too, .init = redirect)
     cr_assert_eq(weirctl_check(&args), WEIRCTL_EXIT_NO_ANSWER);
     fflush(stdout);
     cr_assert_stdout_eq_str("{\"outcome\":\"no_answer\",\"code\":\"UNKNOWN\",\"retry_after_ms\":0,"
-                            "\"statuses\":[],\"error\":{\"code\":\"unavailable\",\"text\":"
+                            "\"statuses\":[],\"error\":{\"code\":\"connect\",\"text\":"
                             "\"no socket at unix:/nonexistent/weir.sock: is weir running, "
                             "with this path?\"}}\n");
 }

@@ -36,6 +36,6 @@ Test(health_command, in_json_has_the_error_on_stdout_too, .init = redirect)
     cr_assert_eq(weirctl_health(&args), WEIRCTL_EXIT_NO_ANSWER);
     fflush(stdout);
     cr_assert_stdout_eq_str("{\"service\":\"ratelimit\",\"status\":null,\"error\":{\"code\":"
-                            "\"unavailable\",\"text\":\"no socket at unix:/nonexistent/weir.sock: "
+                            "\"connect\",\"text\":\"no socket at unix:/nonexistent/weir.sock: "
                             "is weir running, with this path?\"}}\n");
 }

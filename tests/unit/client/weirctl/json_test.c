@@ -88,3 +88,40 @@ Test(json, of_health)
                      "got: %s", got);
     free(got);
 }
+
+static void assert_bench(const struct weirctl_load_plan *plan,
+                         const struct weirctl_load_report *report, const char *want)
+{
+    char *got;
+    size_t len;
+    FILE *stream = open_memstream(&got, &len);
+
+    cr_assert(weirctl_json_bench(stream, plan, report));
+    fclose(stream);
+    cr_assert_str_eq(got, want, "got: %s", got);
+    free(got);
+}
+
+Test(json, of_a_bench)
+{
+    struct weirctl_load_plan plan = {.keys = 7, .connections = 4, .in_flight = 50};
+    static struct weirctl_load_report report = {
+        .sent = 3, .admitted = 2, .refused = 1, .elapsed_ns = 1500000};
+
+    for (uint64_t us = 1; us <= 3; us++) {
+        weirctl_histogram_add(&report.latency_ns, us * 1000 - 999);
+    }
+    assert_bench(&plan, &report,
+                 "{\"loop\":\"closed\",\"rate\":null,\"connections\":4,\"in_flight\":50,"
+                 "\"keys\":7,\"sent\":3,\"unsent\":0,\"admitted\":2,\"refused\":1,\"failed\":0,"
+                 "\"elapsed_us\":1500,\"per_second\":2000,\"latency_us\":{\"min\":1,\"mean\":2,"
+                 "\"p50\":2,\"p90\":3,\"p99\":3,\"p99.9\":3,\"max\":3},\"error\":null}\n");
+    plan.rate = 9;
+    report = (struct weirctl_load_report){
+        .sent = 1, .unsent = 8, .failed = 1, .complaint = {WEIR_ERR_SERVER, "oops"}};
+    assert_bench(&plan, &report,
+                 "{\"loop\":\"open\",\"rate\":9,\"connections\":4,\"in_flight\":50,\"keys\":7,"
+                 "\"sent\":1,\"unsent\":8,\"admitted\":0,\"refused\":0,\"failed\":1,"
+                 "\"elapsed_us\":0,\"per_second\":0,\"latency_us\":null,\"error\":{\"code\":"
+                 "\"server\",\"text\":\"oops\"}}\n");
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a peer makes of one that is no server; with servers in tests/e2e/test_bench.py. */
+#include "client/weirctl/bench/peer.h"
+
+#include <criterion/criterion.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Both ends of a connection, of which the peer has one. */
+struct pair {
+    struct weirctl_peer *peer;
+    int other;
+};
+
+static void count_end(void *arg, struct weirctl_turn *turn, enum weirctl_answer answer)
+{
+    (void) turn;
+    cr_assert_eq(answer, WEIRCTL_ANSWER_FAILED);
+    ++*(int *) arg;
+}
+
+static struct pair pair_of(int *ends)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    char target[32];
+    struct weir_error error;
+
+    cr_assert_eq(bind(listener, (const struct sockaddr *) &address, sizeof address), 0);
+    cr_assert_eq(listen(listener, 1), 0);
+    cr_assert_eq(getsockname(listener, (struct sockaddr *) &address, &len), 0);
+    snprintf(target, sizeof target, "127.0.0.1:%d", ntohs(address.sin_port));
+
+    const struct weirctl_peer_options options = {
+        .target = target, .timeout_ms = 5000, .on_end = count_end, .arg = ends};
+    struct pair pair = {.peer = weirctl_peer_new(&options, &error)};
+
+    cr_assert_neq(pair.peer, NULL, "%s", error.text);
+    pair.other = accept(listener, NULL, NULL);
+    close(listener);
+    return pair;
+}
+
+/* Reads until the connection is over; the test's own time limit ends it otherwise. */
+static void read_to_the_end(struct pair *pair)
+{
+    struct pollfd ready = {.fd = weirctl_peer_fd(pair->peer), .events = POLLIN};
+
+    do {
+        poll(&ready, 1, -1);
+    } while (weirctl_peer_read(pair->peer));
+}
+
+Test(peer, that_hangs_up_is_a_connection_that_broke_off)
+{
+    int ends = 0;
+    struct pair pair = pair_of(&ends);
+
+    shutdown(pair.other, SHUT_RDWR);
+    read_to_the_end(&pair);
+    cr_assert_str_eq(weirctl_peer_complaint(pair.peer), "the connection broke off");
+    close(pair.other);
+    weirctl_peer_destroy(pair.peer);
+    cr_assert_eq(ends, 0);
+}
+
+Test(peer, that_speaks_something_else_is_told_apart)
+{
+    static const char words[] = "SSH-2.0-OpenSSH_9.2 and a bit more, a frame's head is long\r\n";
+    int ends = 0;
+    struct pair pair = pair_of(&ends);
+
+    cr_assert_eq(write(pair.other, words, sizeof words), (ssize_t) sizeof words);
+    shutdown(pair.other, SHUT_WR);
+    read_to_the_end(&pair);
+    cr_assert_neq(weirctl_peer_complaint(pair.peer)[0], '\0');
+    close(pair.other);
+    weirctl_peer_destroy(pair.peer);
+}
+
+Test(peer, writes_what_was_begun_and_forgets_it_at_its_end)
+{
+    static const uint8_t body[40000] = {0};
+    int ends = 0;
+    struct pair pair = pair_of(&ends);
+    struct weirctl_turn turn = {.body = body, .body_len = sizeof body};
+    char preface[24];
+
+    cr_assert(weirctl_peer_begin(pair.peer, &turn));
+    cr_assert(weirctl_peer_flush(pair.peer));
+    cr_assert_not(weirctl_peer_is_full(pair.peer));
+    cr_assert_eq(recv(pair.other, preface, sizeof preface, MSG_WAITALL), (ssize_t) sizeof preface);
+    cr_assert_eq(memcmp(preface, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", sizeof preface), 0);
+    cr_assert_eq(turn.body_sent, sizeof body);
+    cr_assert_eq(turn.peer, pair.peer);
+    close(pair.other);
+    weirctl_peer_destroy(pair.peer);
+    cr_assert_eq(ends, 0);
+}
+
+Test(peer, is_not_made_of_nobody)
+{
+    const struct weirctl_peer_options options = {.target = "unix:/nonexistent/weir.sock",
+                                                 .timeout_ms = 5000};
+    struct weir_error error = {.code = WEIR_OK};
+
+    cr_assert_eq(weirctl_peer_new(&options, &error), NULL);
+    cr_assert_eq(error.code, WEIR_ERR_CONNECT);
+    weirctl_peer_destroy(NULL);
+}
