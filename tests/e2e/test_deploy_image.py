@@ -75,7 +75,8 @@ BUILD_STAGE, IMAGE = stages()
 
 def test_build_packages_are_those_of_the_scripts():
     script = os.path.join(weirserver.ROOT, "scripts", "install.sh")
-    result = weirserver.run("bash", "-c", '. "$1"; echo "${build_packages[@]}"', "-", script)
+    result = weirserver.run("bash", "-c", '. "$1"; echo "${build_packages[@]}"', "-", script,
+                            env={"root": weirserver.ROOT, "out": weirserver.BUILD})
     assert installed(BUILD_STAGE) == set(result.stdout.split())
 
 
