@@ -72,6 +72,14 @@
       "Times accepting paused at the connection cap.")                                             \
     X(WR_METRIC_ACCEPT_PAUSES, "accept_pauses_total",                                              \
       "Times accepting paused because file descriptors or memory ran out.")                        \
+    X(WR_METRIC_CONNECTIONS_HTTP1, "connections_http1_total",                                      \
+      "Connections closed because the client speaks HTTP/1.")                                      \
+    X(WR_METRIC_CONNECTIONS_TLS, "connections_tls_total",                                          \
+      "Connections closed because the client speaks TLS.")                                         \
+    X(WR_METRIC_CONNECTIONS_OTHER, "connections_other_total",                                      \
+      "Connections closed because the client speaks neither HTTP nor TLS.")                        \
+    X(WR_METRIC_CONNECTIONS_SILENT, "connections_silent_total",                                    \
+      "Connections closed because the client said too little within --handshake-timeout.")         \
     X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
     X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
     X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")    \
