@@ -35,6 +35,8 @@
       "Calls whose caller left before the answer; a charge handed to the store stays.")            \
     X(WR_METRIC_CALLS_UNIMPLEMENTED, "calls_unimplemented_total",                                  \
       "Calls of a method that is not served.")                                                     \
+    X(WR_METRIC_CALLS_UNREAD, "calls_unread_total",                                                \
+      "Calls given up because too many answers, of which theirs was the oldest, were not read.")   \
     X(WR_METRIC_DOMAIN_NOT_FOUND, "domain_not_found_total",                                        \
       "Calls for a domain that has no rules.")                                                     \
     X(WR_METRIC_DESCRIPTORS, "descriptors_total", "Descriptors looked at.")                        \
