@@ -67,7 +67,7 @@ class Load:
 class GrpcLoad(Load):
     """grpcio, several channels to one target. policy: a service config."""
 
-    def __init__(self, rate, target, request, channels=4, policy=None):
+    def __init__(self, rate, target, request, channels, policy=None):
         super().__init__(rate)
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0), ("grpc.enable_http_proxy", 0),
                    ("grpc.initial_reconnect_backoff_ms", 100), ("grpc.min_reconnect_backoff_ms", 100),
@@ -100,6 +100,30 @@ class GrpcLoad(Load):
             assert self.answered.wait_for(lambda: self.good + sum(self.failures.values()) == self.sent, 30), str(self)
         for channel in self.channels:
             channel.close()
+
+
+class FullLoad(GrpcLoad):
+    """As many calls under way as `depth` at any time, as fast as they are answered."""
+
+    def __init__(self, depth, *args, **more):
+        self.depth, self.next_method = depth, None
+        super().__init__(0, *args, **more)
+
+    def run(self):
+        self.next_method = itertools.cycle([c.unary_unary(oraclelib.METHOD) for c in self.channels]).__next__
+        for _ in range(self.depth):
+            self.send()
+
+    def send(self):
+        with self.lock:
+            self.sent += 1
+            method = self.next_method()
+        method.future(self.data, timeout=20).add_done_callback(self.take)
+
+    def take(self, future):
+        if not self.over.is_set():
+            self.send()
+        super().take(future)
 
 
 class HttpLoad(Load):

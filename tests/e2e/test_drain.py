@@ -9,7 +9,7 @@ import os
 import pytest
 import weirserver
 from envoyproxy import Envoy
-from loads import GrpcLoad, HttpLoad
+from loads import FullLoad, GrpcLoad, HttpLoad
 from weirserver import wait_until
 
 RELEASE = os.environ.get("WEIR_RELEASE_BIN_DIR", os.path.join(weirserver.BUILD, "bin"))
@@ -17,6 +17,8 @@ LIMIT = 4_000_000_000
 RULES = f"domain: edge\ndescriptors:\n  - {{key: user, rate_limit: {{unit: hour, requests_per_unit: {LIMIT}}}}}\n"
 REQUEST = {"domain": "edge", "desc": [[["user", "a"]]]}
 RATE = 2000
+# Calls under way at full speed.
+DEPTH = 400
 
 FOLLOW_HEALTH = {"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}
 # How the instances end, and whom the callers call.
@@ -46,12 +48,15 @@ class Fleet:
         self.servers[index] = self.start(self.addresses[index])
         wait_until(lambda: envoy.healthy("instances") == set(self.addresses), "both instances ready", 20)
 
+    def wait_called(self, index):
+        wait_until(lambda: self.served(index) > 200, "calls of the instance", 30)
+
     def restart_both(self, envoy, load):
         """Each is restarted while it is called, and called again before the other's turn."""
         for index in range(2):
-            wait_until(lambda i=index: self.served(i) > 200, "calls of the instance", 30)
+            self.wait_called(index)
             self.restart(index, envoy)
-        wait_until(lambda: self.served(1) > 200, "calls of the last instance", 30)
+            self.wait_called(index)
         load.stop()
 
 
@@ -113,7 +118,7 @@ def test_envoy_whose_connections_age(fleet, envoy, capsys):
 def test_client_that_follows_health(fleet, envoy, capsys):
     two = fleet(BY_HEALTH)
     edge = envoy(two, "instances")
-    with GrpcLoad(RATE, "ipv4:" + ",".join(two.addresses), REQUEST, policy=FOLLOW_HEALTH) as load:
+    with GrpcLoad(RATE, "ipv4:" + ",".join(two.addresses), REQUEST, 1, FOLLOW_HEALTH) as load:
         two.restart_both(edge, load)
     check_none_failed(capsys, load)
 
@@ -121,7 +126,23 @@ def test_client_that_follows_health(fleet, envoy, capsys):
 def test_client_whose_connections_age(fleet, envoy, capsys):
     two = fleet(BY_AGE)
     edge = envoy(two, "service")
-    with GrpcLoad(RATE, f"127.0.0.1:{edge.ports['SERVICE_PORT']}", REQUEST, channels=8) as load:
+    with GrpcLoad(RATE, f"127.0.0.1:{edge.ports['SERVICE_PORT']}", REQUEST, 8) as load:
+        two.restart_both(edge, load)
+    check_none_failed(capsys, load)
+
+
+def test_full_speed_by_health(fleet, envoy, capsys):
+    two = fleet(BY_HEALTH)
+    edge = envoy(two, "instances")
+    with FullLoad(DEPTH, "ipv4:" + ",".join(two.addresses), REQUEST, 1, FOLLOW_HEALTH) as load:
+        two.restart_both(edge, load)
+    check_none_failed(capsys, load)
+
+
+def test_full_speed_by_age(fleet, envoy, capsys):
+    two = fleet(BY_AGE)
+    edge = envoy(two, "service")
+    with FullLoad(DEPTH, f"127.0.0.1:{edge.ports['SERVICE_PORT']}", REQUEST, 8) as load:
         two.restart_both(edge, load)
     check_none_failed(capsys, load)
 
@@ -129,7 +150,7 @@ def test_client_whose_connections_age(fleet, envoy, capsys):
 def restart_one(two, edge, load):
     """The instance that is called; without age its connections would not come back to it."""
     index = 0 if two.served(0) > 0 else 1
-    wait_until(lambda: two.served(index) > 200, "calls of the instance", 30)
+    two.wait_called(index)
     two.restart(index, edge)
     load.stop()
 
@@ -145,6 +166,17 @@ def test_envoy_with_neither(fleet, envoy, capsys):
 def test_client_with_neither(fleet, envoy, capsys):
     two = fleet(BY_NEITHER)
     edge = envoy(two, "service")
-    with GrpcLoad(RATE, f"127.0.0.1:{edge.ports['SERVICE_PORT']}", REQUEST, channels=8) as load:
+    with GrpcLoad(RATE, f"127.0.0.1:{edge.ports['SERVICE_PORT']}", REQUEST, 8) as load:
         restart_one(two, edge, load)
     check_few_failed(capsys, load)
+
+
+def test_full_speed_with_neither(fleet, envoy, capsys):
+    """What is under way at the moment of the shutdown can be lost, not more."""
+    two = fleet(BY_NEITHER)
+    edge = envoy(two, "service")
+    with FullLoad(DEPTH, f"127.0.0.1:{edge.ports['SERVICE_PORT']}", REQUEST, 8) as load:
+        restart_one(two, edge, load)
+    report(capsys, load)
+    assert sum(load.failures.values()) <= DEPTH, str(load)
+    assert load.sent > RATE
