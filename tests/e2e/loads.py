@@ -65,13 +65,15 @@ class Load:
 
 
 class GrpcLoad(Load):
-    """grpcio, several channels to one target. policy: a service config."""
+    """grpcio, several channels to one target. policy: a service config.
+
+    As callers have it by default: a call is sent again when it was not sent, or the server did not look at it.
+    """
 
     def __init__(self, rate, target, request, channels, policy=None):
         super().__init__(rate)
-        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0), ("grpc.enable_http_proxy", 0),
-                   ("grpc.initial_reconnect_backoff_ms", 100), ("grpc.min_reconnect_backoff_ms", 100),
-                   ("grpc.max_reconnect_backoff_ms", 300)]
+        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0), ("grpc.initial_reconnect_backoff_ms", 100),
+                   ("grpc.min_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 300)]
         if policy:
             options.append(("grpc.service_config", json.dumps(policy)))
         self.channels = [grpc.insecure_channel(target, options=options) for _ in range(channels)]
