@@ -103,8 +103,12 @@ void wr_newcomers_destroy(struct wr_newcomers *newcomers)
     if (newcomers == NULL) {
         return;
     }
-    while (newcomers->first != NULL) {
-        (void) close(take_out(newcomers, newcomers->first));
+    for (struct newcomer *newcomer = newcomers->first; newcomer != NULL;) {
+        struct newcomer *const next = newcomer->next;
+
+        (void) close(newcomer->fd);
+        free(newcomer);
+        newcomer = next;
     }
     (void) close(newcomers->epoll_fd);
     free(newcomers);
