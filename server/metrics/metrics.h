@@ -84,7 +84,7 @@
       "Connections closed because the client said too little within --handshake-timeout.")         \
     X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
     X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
-    X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")    \
+    X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")     \
     X(WR_METRIC_CONFIG_ERRORS, "config_load_error_total", "Rule loads in which a file was refused.")
 
 enum wr_metric {
