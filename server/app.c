@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/log_notes.h"
 #include "cores.h"
+#include "drain.h"
 #include "listeners.h"
 #include "metrics/metrics.h"
 #include "rpc/acceptor.h"
@@ -188,6 +189,8 @@ static int start_server(struct wr_app *app)
         .max_message_bytes = (size_t) app->options->max_message_bytes,
         .max_concurrent_streams = (size_t) app->options->max_streams,
         .max_buffer_bytes = (size_t) app->options->max_buffer_bytes,
+        .max_connection_age_us = app->options->max_connection_age_us,
+        .max_connection_age_grace_us = app->options->max_connection_age_grace_us,
     };
 
     if (wr_grpc_server_new(&server, &app->server) != WR_OK ||
@@ -207,6 +210,7 @@ static int start_accepting(struct wr_app *app)
     const struct wr_acceptor_options options = {
         .listen = app->listen,
         .max_connections = (size_t) app->options->max_connections,
+        .handshake_timeout_us = app->options->handshake_timeout_us,
         .adopt = adopt,
         .context = app->server,
         .metrics = app->metrics,
@@ -278,13 +282,19 @@ static void let_signals_kill(void)
 
 static void drain(struct wr_app *app)
 {
+    const struct wr_drain drain = {
+        .health = app->health,
+        .acceptor = app->acceptor,
+        .listen = &app->listen,
+        .server = app->server,
+        .metrics = app->metrics,
+        .delay_us = app->options->drain_delay_us,
+        .timeout_us = app->options->drain_timeout_us,
+        .max_connection_age_us = app->options->max_connection_age_us,
+    };
+
+    wr_drain_run(&drain);
     wr_reload_stop(app->reload);
-    wr_health_drain(app->health);
-    wr_acceptor_stop(app->acceptor);
-    wr_listen_close(app->listen);
-    app->listen = NULL;
-    wr_health_finish_watchers(app->health);
-    wr_grpc_server_stop(app->server, app->options->drain_timeout_us);
 }
 
 static void free_parts(struct wr_app *app)

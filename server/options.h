@@ -48,7 +48,8 @@ struct wr_options {
     enum wr_failure_mode failure_mode;
     bool has_shadow_mode, has_quota_mode, has_response_headers, has_dynamic_metadata;
     const char *limit_header, *remaining_header, *reset_header;
-    int64_t drain_timeout_us;
+    int64_t handshake_timeout_us, max_connection_age_us, max_connection_age_grace_us; /* 0: none */
+    int64_t drain_delay_us, drain_timeout_us;
     enum wr_log_level log_level;
 };
 

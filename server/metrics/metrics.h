@@ -35,6 +35,8 @@
       "Calls whose caller left before the answer; a charge handed to the store stays.")            \
     X(WR_METRIC_CALLS_UNIMPLEMENTED, "calls_unimplemented_total",                                  \
       "Calls of a method that is not served.")                                                     \
+    X(WR_METRIC_CALLS_UNREAD, "calls_unread_total",                                                \
+      "Calls given up because too many answers, of which theirs was the oldest, were not read.")   \
     X(WR_METRIC_DOMAIN_NOT_FOUND, "domain_not_found_total",                                        \
       "Calls for a domain that has no rules.")                                                     \
     X(WR_METRIC_DESCRIPTORS, "descriptors_total", "Descriptors looked at.")                        \
@@ -72,6 +74,14 @@
       "Times accepting paused at the connection cap.")                                             \
     X(WR_METRIC_ACCEPT_PAUSES, "accept_pauses_total",                                              \
       "Times accepting paused because file descriptors or memory ran out.")                        \
+    X(WR_METRIC_CONNECTIONS_HTTP1, "connections_http1_total",                                      \
+      "Connections closed because the client speaks HTTP/1.")                                      \
+    X(WR_METRIC_CONNECTIONS_TLS, "connections_tls_total",                                          \
+      "Connections closed because the client speaks TLS.")                                         \
+    X(WR_METRIC_CONNECTIONS_OTHER, "connections_other_total",                                      \
+      "Connections closed because the client speaks neither HTTP nor TLS.")                        \
+    X(WR_METRIC_CONNECTIONS_SILENT, "connections_silent_total",                                    \
+      "Connections closed because the client said too little within --handshake-timeout.")         \
     X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
     X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
     X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")     \

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -24,7 +25,9 @@
 #include "rpc/listen.h"
 
 /* How long a pause lasts before the next try. */
-#define PAUSE_MS 50
+#define PAUSE_US 50000
+/* How long those who came before the stop may take to speak. */
+#define LAST_WAIT_US 500000
 /* Descriptors left for everything but connections when the cap follows from the limit on them. */
 #define RESERVED_FDS 64
 /* Accepted from one socket before the others get their turn. */
@@ -34,9 +37,11 @@ struct wr_acceptor {
     struct wr_acceptor_options options;
     struct wr_metrics_block *metrics; /* borrowed */
     struct wr_connections connections;
-    struct pollfd *polled; /* owned; the listening sockets, then stop_fd */
+    struct wr_newcomers *newcomers; /* owned */
+    struct pollfd *polled;          /* owned; the listening sockets, then stop_fd and newcomers */
     size_t n_sockets;
     int stop_fd; /* owned; an eventfd */
+    int64_t pause_end_us;
     bool is_paused;
     bool is_at_cap; /* and counted as such */
     bool is_started;
@@ -55,12 +60,25 @@ static size_t room_for_connections(void)
                                              : RESERVED_FDS;
 }
 
+static void fill_polled(struct wr_acceptor *acceptor)
+{
+    const size_t n = acceptor->n_sockets;
+
+    for (size_t i = 0; i < n; i++) {
+        acceptor->polled[i] =
+            (struct pollfd){.fd = wr_listen_fd(acceptor->options.listen, i), .events = POLLIN};
+    }
+    acceptor->polled[n] = (struct pollfd){.fd = acceptor->stop_fd, .events = POLLIN};
+    acceptor->polled[n + 1] =
+        (struct pollfd){.fd = wr_newcomers_fd(acceptor->newcomers), .events = POLLIN};
+}
+
 static enum wr_err open_acceptor(struct wr_acceptor *acceptor)
 {
     const struct wr_acceptor_options *const options = &acceptor->options;
 
     acceptor->n_sockets = wr_listen_count(options->listen);
-    acceptor->polled = calloc(acceptor->n_sockets + 1, sizeof *acceptor->polled);
+    acceptor->polled = calloc(acceptor->n_sockets + 2, sizeof *acceptor->polled);
     acceptor->metrics = wr_metrics_block_new(options->metrics);
     if (acceptor->polled == NULL || acceptor->metrics == NULL) {
         return WR_ERR_NO_MEMORY;
@@ -69,13 +87,19 @@ static enum wr_err open_acceptor(struct wr_acceptor *acceptor)
     if (acceptor->stop_fd < 0) {
         return WR_ERR_SYSTEM;
     }
-    for (size_t i = 0; i < acceptor->n_sockets; i++) {
-        acceptor->polled[i] =
-            (struct pollfd){.fd = wr_listen_fd(options->listen, i), .events = POLLIN};
+
+    const struct wr_newcomers_options newcomers = {
+        .timeout_us = options->handshake_timeout_us,
+        .adopt = options->adopt,
+        .context = options->context,
+        .metrics = acceptor->metrics,
+    };
+    const enum wr_err err = wr_newcomers_new(&newcomers, &acceptor->newcomers);
+
+    if (err == WR_OK) {
+        fill_polled(acceptor);
     }
-    acceptor->polled[acceptor->n_sockets] =
-        (struct pollfd){.fd = acceptor->stop_fd, .events = POLLIN};
-    return WR_OK;
+    return err;
 }
 
 enum wr_err wr_acceptor_new(const struct wr_acceptor_options *options,
@@ -110,12 +134,18 @@ static int64_t mono_us(void)
     return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static void begin_pause(struct wr_acceptor *acceptor)
+{
+    acceptor->is_paused = true;
+    acceptor->pause_end_us = mono_us() + PAUSE_US;
+}
+
 /* Pauses for what others hold: descriptors, memory. */
 static void pause_for(struct wr_acceptor *acceptor, int error)
 {
     uint64_t skipped = 0;
 
-    acceptor->is_paused = true;
+    begin_pause(acceptor);
     wr_metrics_add(acceptor->metrics, WR_METRIC_ACCEPT_PAUSES, 1);
     if (wr_log_limit_pass(&acceptor->pause_limit, mono_us(), &skipped)) {
         wr_log(
@@ -131,7 +161,7 @@ static void note_cap(struct wr_acceptor *acceptor)
 {
     uint64_t skipped = 0;
 
-    acceptor->is_paused = true;
+    begin_pause(acceptor);
     if (acceptor->is_at_cap) {
         return;
     }
@@ -145,18 +175,18 @@ static void note_cap(struct wr_acceptor *acceptor)
     }
 }
 
-static void hand_over(struct wr_acceptor *acceptor, int fd)
+static void take_in(struct wr_acceptor *acceptor, int fd)
 {
     const int on = 1;
 
-    if (!wr_connections_add(&acceptor->connections, fd)) {
+    if (!wr_connections_add(&acceptor->connections, fd) ||
+        wr_newcomers_add(acceptor->newcomers, fd, mono_us()) != WR_OK) {
         (void) close(fd);
         pause_for(acceptor, ENOMEM);
         return;
     }
     (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fails on a Unix socket */
     wr_metrics_add(acceptor->metrics, WR_METRIC_CONNECTIONS, 1);
-    acceptor->options.adopt(acceptor->options.context, fd);
 }
 
 /* True when room is left, maybe after those that are gone were forgotten. */
@@ -180,7 +210,7 @@ static bool accept_one(struct wr_acceptor *acceptor, int socket_fd)
 
     if (fd >= 0) {
         acceptor->is_at_cap = false;
-        hand_over(acceptor, fd);
+        take_in(acceptor, fd);
         return !acceptor->is_paused;
     }
     switch (errno) {
@@ -211,28 +241,60 @@ static void accept_some(struct wr_acceptor *acceptor)
     }
 }
 
+/* Until the pause is over, or the next newcomer is due; -1: for ever. */
+static int wait_ms(const struct wr_acceptor *acceptor)
+{
+    const int64_t due_us = wr_newcomers_due_us(acceptor->newcomers);
+    const int64_t end_us =
+        acceptor->is_paused && acceptor->pause_end_us < due_us ? acceptor->pause_end_us : due_us;
+    const int64_t left_us = end_us == INT64_MAX ? 0 : end_us - mono_us();
+
+    if (end_us == INT64_MAX) {
+        return -1;
+    }
+    return left_us <= 0 ? 0 : (int) (left_us / 1000 < INT_MAX ? left_us / 1000 + 1 : INT_MAX);
+}
+
+/* Those who connected before the stop are not turned away for it. */
+static void finish(struct wr_acceptor *acceptor)
+{
+    struct pollfd *const spoken = &acceptor->polled[acceptor->n_sockets + 1];
+    const int64_t end_us = mono_us() + LAST_WAIT_US;
+    int64_t now_us = 0;
+
+    (void) poll(acceptor->polled, acceptor->n_sockets, 0);
+    accept_some(acceptor);
+    while (!wr_newcomers_is_empty(acceptor->newcomers) && (now_us = mono_us()) < end_us) {
+        (void) poll(spoken, 1, (int) ((end_us - now_us) / 1000 + 1));
+        wr_newcomers_turn(acceptor->newcomers, mono_us());
+    }
+}
+
 static void run(void *context)
 {
     struct wr_acceptor *const acceptor = context;
     struct pollfd *const stop = &acceptor->polled[acceptor->n_sockets];
 
     for (;;) {
-        /* A paused acceptor looks at nothing but the stop, and tries all sockets after a while. */
-        const int n = acceptor->is_paused ? poll(stop, 1, PAUSE_MS)
-                                          : poll(acceptor->polled, acceptor->n_sockets + 1, -1);
+        /* A paused acceptor looks at no socket, and tries them all after a while. */
+        const int n = acceptor->is_paused
+                          ? poll(stop, 2, wait_ms(acceptor))
+                          : poll(acceptor->polled, acceptor->n_sockets + 2, wait_ms(acceptor));
 
         if (n < 0) {
             WR_ASSERT(errno == EINTR || errno == ENOMEM);
             continue;
         }
         if (n > 0 && stop->revents != 0) {
+            finish(acceptor);
             return;
         }
-        if (acceptor->is_paused) {
+        if (!acceptor->is_paused) {
+            accept_some(acceptor);
+        } else if (mono_us() >= acceptor->pause_end_us) {
             acceptor->is_paused = false;
-            continue;
         }
-        accept_some(acceptor);
+        wr_newcomers_turn(acceptor->newcomers, mono_us());
     }
 }
 
@@ -256,6 +318,13 @@ void wr_acceptor_stop(struct wr_acceptor *acceptor)
     acceptor->is_started = false;
 }
 
+size_t wr_acceptor_count(struct wr_acceptor *acceptor)
+{
+    WR_ASSERT(!acceptor->is_started);
+    wr_connections_sweep(&acceptor->connections);
+    return acceptor->connections.n;
+}
+
 void wr_acceptor_destroy(struct wr_acceptor *acceptor)
 {
     if (acceptor == NULL) {
@@ -265,6 +334,7 @@ void wr_acceptor_destroy(struct wr_acceptor *acceptor)
     if (acceptor->stop_fd >= 0) {
         (void) close(acceptor->stop_fd);
     }
+    wr_newcomers_destroy(acceptor->newcomers);
     wr_connections_fini(&acceptor->connections);
     free(acceptor->polled);
     free(acceptor);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that accepts connections and hands them to a transport. At the cap on connections, and
- * when descriptors or memory run out, it lets callers wait in the system's queue and tries again.
+ * The thread that accepts connections and hands those that speak HTTP/2 to a transport. At the cap
+ * on connections, and when descriptors or memory run out, it lets callers wait in the system's
+ * queue and tries again.
  *
  * Threads: new, start, stop and destroy by the owner; adopt runs on the acceptor's thread.
  */
@@ -9,19 +10,19 @@
 #define WR_RPC_ACCEPTOR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "metrics/metrics.h"
+#include "rpc/newcomers.h"
 
 struct wr_acceptor;
 struct wr_listen;
 
-/* Takes over a connected, non-blocking socket. */
-typedef void (*wr_adopt_fn)(void *context, int fd);
-
 struct wr_acceptor_options {
     const struct wr_listen *listen; /* borrowed until stopped */
     size_t max_connections;         /* 0: what the limit on open files leaves room for */
+    int64_t handshake_timeout_us;   /* for the first bytes of a connection; 0: none */
     wr_adopt_fn adopt;
     void *context;              /* borrowed; of adopt */
     struct wr_metrics *metrics; /* borrowed */
@@ -33,9 +34,13 @@ WR_MUST_USE enum wr_err wr_acceptor_new(const struct wr_acceptor_options *option
 
 WR_MUST_USE enum wr_err wr_acceptor_start(struct wr_acceptor *acceptor);
 
-/* Joins; from then on adopt is not called. Does nothing unless started. The listening sockets stay
- * open, and callers would wait in them: close them next. */
+/* Takes in who waits, lets them speak for half a second at most, and joins; from then on adopt is
+ * not called. Does nothing unless started. The listening sockets stay open, and callers would wait
+ * in them: close them next. */
 void wr_acceptor_stop(struct wr_acceptor *acceptor);
+
+/* Of those that were accepted, how many are open. After stop. */
+size_t wr_acceptor_count(struct wr_acceptor *acceptor);
 
 /* Stops too. */
 void wr_acceptor_destroy(struct wr_acceptor *acceptor);

@@ -4,7 +4,7 @@ import socket
 import struct
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING = 0, 1, 3, 4, 6
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 CANCEL = 8
 
@@ -32,9 +32,18 @@ def message(data):
 class Connection:
     """One connection; streams are numbered by the caller: 1, 3, 5, …"""
 
-    def __init__(self, port):
+    def __init__(self, port, settings=None):
+        """settings: {number: value} of the first frame."""
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
-        self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0))
+        payload = b"".join(struct.pack(">HI", k, v) for k, v in (settings or {}).items())
+        self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, payload))
+
+    @classmethod
+    def of(cls, sock):
+        """Reads from a socket that has been spoken to already."""
+        connection = cls.__new__(cls)
+        connection.socket = sock
+        return connection
 
     def __enter__(self):
         return self

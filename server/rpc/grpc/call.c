@@ -6,6 +6,7 @@
 #include <grpc/support/alloc.h>
 
 #include "base/assert.h"
+#include "rpc/grpc/lane.h"
 #include "rpc/grpc/payload.h"
 #include "rpc/grpc/peer.h"
 
@@ -104,6 +105,12 @@ void wr_grpc_call_pump(struct wr_grpc_slot *slot)
     }
 }
 
+static void begin_ending(struct wr_grpc_slot *slot)
+{
+    slot->state = WR_GRPC_ENDING;
+    wr_grpc_lane_answer(slot->lane, slot);
+}
+
 static void reply(struct wr_call *call, struct wr_str message)
 {
     struct wr_grpc_slot *const slot = slot_of(call);
@@ -112,7 +119,7 @@ static void reply(struct wr_call *call, struct wr_str message)
         return;
     }
     WR_ASSERT(slot->state == WR_GRPC_OPEN && !wr_grpc_slot_is_stream(slot));
-    slot->state = WR_GRPC_ENDING;
+    begin_ending(slot);
     slot->out = wr_grpc_payload_new(message);
     send_end(slot);
 }
@@ -137,7 +144,7 @@ static void finish(struct wr_call *call, enum wr_status status, struct wr_str me
     if (slot->state != WR_GRPC_OPEN) {
         return;
     }
-    slot->state = WR_GRPC_ENDING;
+    begin_ending(slot);
     set_status(slot, status, message, details);
     if (wr_grpc_slot_is_stream(slot)) {
         wr_grpc_call_pump(slot);

@@ -41,6 +41,14 @@ static grpc_arg quota_arg(grpc_resource_quota *quota)
                       .value.pointer = {.p = quota, .vtable = grpc_resource_quota_arg_vtable()}};
 }
 
+/* C core's word for never is INT_MAX, and it takes a tenth off or adds it as jitter. */
+static int age_ms(int64_t us)
+{
+    const int64_t ms = (us + 999) / 1000;
+
+    return us == 0 || ms > INT_MAX ? INT_MAX : (int) ms;
+}
+
 grpc_server *wr_grpc_core_new(const struct wr_grpc_options *options)
 {
     grpc_resource_quota *const quota = grpc_resource_quota_create("weir");
@@ -57,6 +65,8 @@ grpc_server *wr_grpc_core_new(const struct wr_grpc_options *options)
         integer(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
         integer(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
         integer(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
+        integer(GRPC_ARG_MAX_CONNECTION_AGE_MS, age_ms(options->max_connection_age_us)),
+        integer(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, age_ms(options->max_connection_age_grace_us)),
         /* Requests are small: no probing of the bandwidth with pings of our own. */
         integer(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         /* Envoy refuses compressed replies. */

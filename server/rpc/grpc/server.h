@@ -30,6 +30,9 @@ struct wr_grpc_options {
     size_t max_message_bytes;      /* 4 MiB: of a request, unpacked */
     size_t max_concurrent_streams; /* 1024, and no fewer: of a connection */
     size_t max_buffer_bytes;       /* 256 MiB: what all connections may hold in memory together */
+    /* A connection of that age, give or take a tenth, is told to go; its calls may take the grace.
+     * 0: never. */
+    int64_t max_connection_age_us, max_connection_age_grace_us;
 };
 
 /* One worker at a glance. */

@@ -17,6 +17,8 @@
 
 #define PATIENCE_MS 10000
 #define N 16
+#define HANDSHAKE_US 20000000 /* beyond any patience */
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 static struct wr_metrics *metrics;
 static struct wr_listen *listening;
@@ -47,6 +49,7 @@ static void open_with(size_t max_connections)
 
     const struct wr_acceptor_options options = {.listen = listening,
                                                 .max_connections = max_connections,
+                                                .handshake_timeout_us = HANDSHAKE_US,
                                                 .adopt = adopt,
                                                 .metrics = metrics};
 
@@ -65,13 +68,32 @@ static void close_all(void)
 }
 
 /* The system's queue takes it whether or not it is accepted. */
-static int connect_once(void)
+static void connect_silent(int fd)
 {
     const struct wr_address *const address = wr_listen_address(listening, 0);
+
+    cr_assert_eq(connect(fd, (const struct sockaddr *) &address->storage, address->len), 0);
+}
+
+static void connect_as_client(int fd)
+{
+    connect_silent(fd);
+    cr_assert_eq(write(fd, PREFACE, sizeof PREFACE - 1), (ssize_t) sizeof PREFACE - 1);
+}
+
+static int open_client(void)
+{
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     cr_assert_geq(fd, 0);
-    cr_assert_eq(connect(fd, (const struct sockaddr *) &address->storage, address->len), 0);
+    return fd;
+}
+
+static int connect_once(void)
+{
+    const int fd = open_client();
+
+    connect_as_client(fd);
     return fd;
 }
 
@@ -145,7 +167,6 @@ Test(acceptor, pauses_without_descriptors_and_recovers)
     cr_assert_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
 
     const int client = socket(AF_INET, SOCK_STREAM, 0);
-    const struct wr_address *const address = wr_listen_address(listening, 0);
 
     tight = files;
     tight.rlim_cur = (rlim_t) client + 1;
@@ -162,7 +183,7 @@ Test(acceptor, pauses_without_descriptors_and_recovers)
         fillers[n_fillers] = filler;
         n_fillers++;
     }
-    cr_assert_eq(connect(client, (const struct sockaddr *) &address->storage, address->len), 0);
+    connect_as_client(client);
     cr_assert(has_counted(WR_METRIC_ACCEPT_PAUSES, 2), "it tries again");
     cr_assert_eq(atomic_load(&n_adopted), 0);
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
@@ -196,6 +217,50 @@ Test(acceptor, that_is_paused_at_the_cap_stops_too)
     cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1));
     wr_acceptor_stop(acceptor);
     cr_assert_eq(atomic_load(&n_adopted), 1);
+    (void) close(first);
+    (void) close(second);
+    close_all();
+}
+
+Test(acceptor, lets_those_who_came_before_the_stop_speak)
+{
+    open_with(0);
+
+    const int silent = open_client(), speaking = open_client();
+
+    connect_silent(silent);
+    connect_silent(speaking);
+    cr_assert(has_counted(WR_METRIC_CONNECTIONS, 2));
+    cr_assert_eq(atomic_load(&n_adopted), 0, "nobody has spoken yet");
+    cr_assert_eq(write(speaking, PREFACE, sizeof PREFACE - 1), (ssize_t) sizeof PREFACE - 1);
+    wr_acceptor_stop(acceptor);
+    cr_assert_eq(atomic_load(&n_adopted), 1);
+    cr_assert_eq(wr_acceptor_count(acceptor), 2);
+    (void) close(adopted[0]); /* as a transport does */
+    cr_assert_eq(wr_acceptor_count(acceptor), 1);
+    wr_acceptor_destroy(acceptor);
+    acceptor = NULL;
+    n_adopted = 0;
+
+    char byte = 0;
+
+    cr_assert_eq(read(silent, &byte, 1), 0, "it is closed in the end");
+    (void) close(silent);
+    (void) close(speaking);
+    close_all();
+}
+
+Test(acceptor, serves_newcomers_while_it_is_paused)
+{
+    open_with(1);
+
+    const int first = open_client(), second = open_client();
+
+    connect_silent(first);
+    connect_silent(second);
+    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1), "one waits");
+    cr_assert_eq(write(first, PREFACE, sizeof PREFACE - 1), (ssize_t) sizeof PREFACE - 1);
+    cr_assert(has_adopted(1));
     (void) close(first);
     (void) close(second);
     close_all();

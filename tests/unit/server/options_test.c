@@ -45,7 +45,11 @@ Test(options, have_their_defaults)
     cr_assert_geq(line.options.max_streams, 1024);
     cr_assert_eq(line.options.failure_mode, WR_FAILURE_ERROR);
     cr_assert_eq(line.options.unix_socket_mode, 0660);
+    cr_assert_eq(line.options.drain_delay_us, 0);
     cr_assert_eq(line.options.drain_timeout_us, 10000000);
+    cr_assert_eq(line.options.handshake_timeout_us, 10000000);
+    cr_assert_eq(line.options.max_connection_age_us, INT64_C(24) * 3600 * 1000000);
+    cr_assert_eq(line.options.max_connection_age_grace_us, INT64_C(3600) * 1000000);
     cr_assert_eq(line.options.rules.n, 0);
     cr_assert_not(line.options.has_shadow_mode);
 }
