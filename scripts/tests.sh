@@ -161,7 +161,7 @@ run_tests() {
     run_part arch
     run_part unit
     if [ "${1:-all}" = quick ]; then
-        run_part e2e --store local
+        run_part e2e --store local --ignore "$root/tests/e2e/test_drain.py" --ignore "$root/tests/e2e/test_install.py"
         run_part vectors --quick --store local
     else
         run_part stress
