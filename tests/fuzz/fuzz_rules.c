@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as a rule file: it is refused with a note or comes into force, and then each rule whose
- * pairs are spelt out is found by them and its counter has an identity.
+ * pairs are spelt out is found by them and its counter has an identity. What other pairs find is
+ * what a slow obvious matcher finds.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +16,10 @@
 #include "rules/identity.h"
 #include "rules/rules.h"
 #include "rules/wildcard.h"
+#include "tests/fuzz/slow_match.h"
 
 #define MAX_DEPTH 8
+#define MAX_ASKED 200 /* questions to the slow matcher, whose cost is no concern here */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,8 +30,34 @@ struct walk {
     struct wr_arena *arena;
     struct wr_str domain_name;
     const struct wr_domain *domain;
+    const struct wr_draft *draft;
     struct wr_entry entries[MAX_DEPTH];
+    size_t n_asked;
 };
+
+/* What the first `n` entries find is what they have to find. */
+static void check_asked(struct walk *walk, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (walk->entries[i].key.len > SLOW_TEXT_MAX ||
+            walk->entries[i].value.len > SLOW_TEXT_MAX) {
+            return;
+        }
+    }
+    if (walk->n_asked++ >= MAX_ASKED) {
+        return;
+    }
+
+    const struct wr_node *const node = wr_domain_match(walk->domain, walk->entries, n);
+    const struct wr_draft_rule *const want =
+        slow_match_rules(walk->draft->rules, walk->draft->n_rules, walk->entries, n);
+
+    WR_ASSERT((node == NULL) == (want == NULL));
+    if (node != NULL) {
+        WR_ASSERT(wr_str_equal(node->key, want->key) && wr_str_equal(node->value, want->value));
+        WR_ASSERT((node->rule != NULL) == want->has_limit);
+    }
+}
 
 /* What the first `n` entries reach is the rule that spells them. */
 static void check_found(struct walk *walk, const struct wr_draft_rule *rule, size_t n)
@@ -44,6 +73,36 @@ static void check_found(struct walk *walk, const struct wr_draft_rule *rule, siz
     WR_ASSERT(
         wr_identity_write(walk->arena, walk->domain_name, node, walk->entries, n, &limit, &key));
     WR_ASSERT(key.len > walk->domain_name.len);
+}
+
+/* `text` with an x for each star. */
+static struct wr_str without_stars(struct wr_arena *arena, struct wr_str text)
+{
+    char *const copy = wr_arena_alloc(arena, text.len);
+
+    WR_ASSERT(copy != NULL);
+    for (size_t i = 0; i < text.len; i++) {
+        copy[i] = text.ptr[i] == '*' ? 'x' : text.ptr[i];
+    }
+    return (struct wr_str){.ptr = copy, .len = text.len};
+}
+
+/* Entries that fit rule after rule, whether by spelling, pattern or any value; rules of one level
+ * can take them from each other, so that what they find is not always this rule. */
+static void check_fitting(struct walk *walk, const struct wr_draft_rule *rules, size_t n_rules,
+                          size_t depth)
+{
+    for (size_t i = 0; i < n_rules && walk->n_asked < MAX_ASKED; i++) {
+        walk->entries[depth] = (struct wr_entry){
+            .key = without_stars(walk->arena, rules[i].key),
+            .value = without_stars(walk->arena, rules[i].value),
+        };
+        check_asked(walk, depth + 1);
+        check_fitting(walk, rules[i].children, rules[i].n_children, depth + 1);
+        walk->entries[depth].value = (struct wr_str) WR_STR("/api/v1/users");
+        check_asked(walk, depth + 1);
+        check_fitting(walk, rules[i].children, rules[i].n_children, depth + 1);
+    }
 }
 
 static void check_rules(struct walk *walk, const struct wr_draft_rule *rules, size_t n_rules,
@@ -72,10 +131,12 @@ static void check_snapshot(struct wr_arena *arena, struct wr_draft *draft)
     if (!draft->is_refused) {
         struct walk walk = {.arena = arena,
                             .domain_name = draft->domain,
+                            .draft = draft,
                             .domain = wr_rules_domain(rules, draft->domain)};
 
         WR_ASSERT(walk.domain != NULL);
         check_rules(&walk, draft->rules, draft->n_rules, 0);
+        check_fitting(&walk, draft->rules, draft->n_rules, 0);
     }
     wr_rules_release(rules);
 }
