@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc, calloc and aligned_alloc of a program that links wr_failing_malloc, made to fail from a
- * chosen call on.
+ * malloc, calloc, realloc and aligned_alloc of a program that links wr_failing_malloc, made to fail
+ * from a chosen call on.
  *
  * Threads: one thread.
  */
