@@ -15,15 +15,15 @@
 #include "rules/draft.h"
 #include "rules/entry.h"
 
-/* Texts that are longer are not compared. */
+/* Longer texts are not compared with patterns. */
 #define SLOW_TEXT_MAX 512
 
-/* True when `text` fits `pattern`, in which each '*' stands for any text. Both are at most
- * SLOW_TEXT_MAX long. */
+/* True when `text`, of SLOW_TEXT_MAX bytes at most, fits `pattern`, in which each '*' stands for
+ * any text. */
 bool slow_match_text(struct wr_str pattern, struct wr_str text);
 
-/* The rule that the last of `n` > 0 entries matches, each among the children of the one before;
- * NULL when one matches nothing. */
+/* The rule that the last of `n` > 0 entries, of as short texts, matches, each among the children of
+ * the one before; NULL when one matches nothing. */
 const struct wr_draft_rule *slow_match_rules(const struct wr_draft_rule *rules, size_t n_rules,
                                              const struct wr_entry *entries, size_t n);
 
