@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer to calls of methods that the table lacks: UNIMPLEMENTED, counted. The path is the
- * caller's text and is not repeated.
+ * The answer to calls of methods that the table lacks: UNIMPLEMENTED, counted. It names the path to
+ * the caller, cut and cleaned; nobody else sees it.
  *
  * Threads: immutable.
  */
