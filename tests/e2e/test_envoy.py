@@ -88,3 +88,19 @@ def test_server_stopped_fails_closed(envoy, server):
     assert envoy.get("/", {"x-user": "a"})[0] == 200
     server.stop()
     assert envoy.get("/", {"x-user": "a"})[0] == 500
+
+
+def test_the_headers_of_both_tell_of_the_limit_that_refused(launch_stores, tmp_path):
+    server = launch_stores(RULES, env={"LIMIT_RESPONSE_HEADERS_ENABLED": "true"})
+    envoy = Envoy(str(tmp_path), server.port, False)
+    try:
+        for user in ("a", "b"):
+            status, headers = envoy.get("/two", {"x-user": user, "x-tenant": "t"})
+            assert status == 200
+        status, headers = envoy.get("/two", {"x-user": "c", "x-tenant": "t"})
+    finally:
+        envoy.stop()
+    assert status == 429
+    assert x_headers(headers) == ('2, 3;w=3600;name="per-user", 2;w=86400', "0")
+    assert (headers["ratelimit-limit"], headers["ratelimit-remaining"]) == ("2", "0")
+    assert abs(int(headers["ratelimit-reset"]) - int(headers["x-ratelimit-reset"])) <= 1
