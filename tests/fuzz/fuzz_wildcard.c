@@ -92,9 +92,9 @@ static void compare_level(struct wr_draft_rule *draft_rules, size_t n_rules,
     struct wr_rules *rules = NULL;
 
     wr_diag_init(&diag, 1);
-    wr_drafts_check(&draft, 1, false, &diag);
+    wr_draft_check(&draft, &diag);
     WR_ASSERT(!draft.is_refused);
-    WR_ASSERT(wr_rules_new(&draft, 1, &rules) == WR_OK);
+    WR_ASSERT(wr_rules_new((struct wr_draft *const[]){&draft}, 1, &rules) == WR_OK);
 
     const struct wr_node *const node =
         wr_domain_match(wr_rules_domain(rules, draft.domain), asked, 1);
