@@ -17,8 +17,9 @@ TEMPLATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "envoy.yaml"
 
 
 @pytest.fixture
-def server(launch_stores):
-    return launch_stores(RULES)
+def server(launch_stores, request):
+    """With the settings of the parameter, where a test has one."""
+    return launch_stores(RULES, env=getattr(request, "param", None))
 
 
 @pytest.fixture
@@ -90,16 +91,11 @@ def test_server_stopped_fails_closed(envoy, server):
     assert envoy.get("/", {"x-user": "a"})[0] == 500
 
 
-def test_the_headers_of_both_tell_of_the_limit_that_refused(launch_stores, tmp_path):
-    server = launch_stores(RULES, env={"LIMIT_RESPONSE_HEADERS_ENABLED": "true"})
-    envoy = Envoy(str(tmp_path), server.port, False)
-    try:
-        for user in ("a", "b"):
-            status, headers = envoy.get("/two", {"x-user": user, "x-tenant": "t"})
-            assert status == 200
-        status, headers = envoy.get("/two", {"x-user": "c", "x-tenant": "t"})
-    finally:
-        envoy.stop()
+@pytest.mark.parametrize("server", [{"LIMIT_RESPONSE_HEADERS_ENABLED": "true"}], indirect=True, ids=["headers"])
+def test_the_headers_of_both_tell_of_the_limit_that_refused(envoy):
+    for user in ("a", "b"):
+        assert envoy.get("/two", {"x-user": user, "x-tenant": "t"})[0] == 200
+    status, headers = envoy.get("/two", {"x-user": "c", "x-tenant": "t"})
     assert status == 429
     assert x_headers(headers) == ('2, 3;w=3600;name="per-user", 2;w=86400', "0")
     assert (headers["ratelimit-limit"], headers["ratelimit-remaining"]) == ("2", "0")
