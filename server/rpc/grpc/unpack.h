@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unpacks compressed messages, bounded: C core's own unpacking makes gigabytes of a few megabytes
- * before it looks at the limit, and is switched off.
+ * before it looks at the limit, and is switched off. Of an encoding that it does not know it tells
+ * nothing: such a message looks like one that is not compressed.
  *
  * Threads: pure functions.
  */
