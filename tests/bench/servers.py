@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two servers that are compared, and what the kernel says about their time."""
+import os
+import select
+import subprocess
+import time
+from pathlib import Path
+
+START_SECONDS = 20.0
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+# Both descriptors of the request have a limit of their own, far above what a run asks for.
+RULES = """domain: edge_proxy
+descriptors:
+  - key: remote_address
+    rate_limit: {unit: hour, requests_per_unit: 4000000000}
+  - key: path
+    value: /api/v1/users
+    rate_limit: {unit: hour, requests_per_unit: 4000000000}
+"""
+
+
+class Server:
+    """A running server; its first line `grpc HOST:PORT` says where."""
+
+    def __init__(self, words: list[str], lines_from: Path | None, preload: str | None) -> None:
+        env = {**os.environ, **({"LD_PRELOAD": preload} if preload else {})}
+        self.process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.address = self._address(lines_from)
+
+    def _address(self, port_file: Path | None) -> str:
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            if port_file is None:
+                ready, _, _ = select.select([self.process.stdout], [], [], 0.05)
+                line = self.process.stdout.readline() if ready and self.process.stdout else ""
+            else:
+                select.select([], [], [], 0.05)
+                line = port_file.read_text(encoding="utf-8") if port_file.exists() else ""
+            if line.startswith("grpc ") and line.endswith("\n"):
+                return line.split()[1]
+        self.stop()
+        raise RuntimeError(f"{self.process.args}: did not say where it listens, status {self.process.returncode}")
+
+    def cpu_seconds(self) -> float:
+        """User and system time of all threads so far."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(START_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.wait()
+
+
+def start_echo(programs: Path, workers: int, preload: str | None = None) -> Server:
+    return Server([str(programs / "echo_core"), str(workers)], None, preload)
+
+
+def start_weir(programs: Path, folder: Path, workers: int, preload: str | None = None) -> Server:
+    rules, ports = folder / "rules.yaml", folder / "ports"
+    rules.write_text(RULES, encoding="utf-8")
+    ports.unlink(missing_ok=True)
+    return Server([str(programs / "weir"), "--rules", str(rules), "--grpc-listen", "127.0.0.1:0",
+                   "--port-file", str(ports), "--workers", str(workers), "--log-level", "error"], ports, preload)
