@@ -74,6 +74,8 @@ install_grpcurl() {
 
 install_for_build() { install_packages "${build_packages[@]}"; }
 
+install_for_bench() { install_packages "${build_packages[@]}" "${bench_packages[@]}"; }
+
 install_for_lint() { install_packages "${build_packages[@]}" "${lint_packages[@]}"; }
 
 install_for_tests() {

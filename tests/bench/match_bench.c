@@ -6,8 +6,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "rules/rules.h"
+#include "rules/load.h"
 #include "tests/bench/report.h"
 #include "tests/stress/crew.h"
 
@@ -30,48 +31,52 @@ struct level {
     const struct wr_domain *domain;
 };
 
-static struct wr_str rule_value(struct wr_arena *arena, size_t i, char end)
+/* The rules as a file; for a match by the first characters `end` is a '*'. */
+static void write_rules(FILE *out, size_t n, char end)
 {
-    char text[TEXT_SIZE];
-    struct wr_str copy = {0};
+    (void) fprintf(out, "domain: bench\ndescriptors:\n");
+    for (size_t i = 0; i < n; i++) {
+        (void) fprintf(out,
+                       "  - {key: key, value: 'value-%zu-%c', "
+                       "rate_limit: {unit: hour, requests_per_unit: 10}}\n",
+                       i, end);
+    }
+    wr_check(fclose(out) == 0, "the rules were not written");
+}
 
-    (void) snprintf(text, sizeof text, "value-%zu-%c", i, end);
-    wr_check(wr_arena_copy(arena, wr_str_of(text), &copy), "no memory");
-    return copy;
+static struct wr_rules *load(const char *path)
+{
+    const struct wr_load_options options = {
+        .paths = &path,
+        .n_paths = 1,
+        .bounds = {.max_file_bytes = 64 << 20, .max_depth = 64, .max_nodes = 4000000},
+    };
+    struct wr_load_result result = {0};
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 1);
+    wr_check(wr_rules_load(&options, &diag, &result) == WR_OK && result.n_refused == 0,
+             "the rules are refused");
+    wr_diag_fini(&diag);
+    return result.rules;
 }
 
 static void level_init(struct level *level, size_t n, char end)
 {
-    struct wr_arena arena;
-    struct wr_diag diag;
+    char path[] = "/tmp/match_bench_XXXXXX";
+    const int fd = mkstemp(path);
+    FILE *const out = fd >= 0 ? fdopen(fd, "w") : NULL;
 
-    wr_arena_init(&arena, 1 << 20);
-    wr_diag_init(&diag, 1);
     level->n = n;
     level->values = calloc(n, sizeof *level->values);
-
-    struct wr_draft_rule *const rules = wr_arena_calloc(&arena, n, sizeof *rules);
-
-    wr_check(level->values != NULL && rules != NULL, "no memory");
+    wr_check(out != NULL && level->values != NULL, "no file or no memory");
+    write_rules(out, n, end);
+    level->rules = load(path);
+    (void) unlink(path);
+    level->domain = wr_rules_domain(level->rules, (struct wr_str) WR_STR("bench"));
     for (size_t i = 0; i < n; i++) {
         (void) snprintf(level->values[i], TEXT_SIZE, "value-%zu-x", i);
-        rules[i] = (struct wr_draft_rule){
-            .key = KEY,
-            .value = rule_value(&arena, i, end),
-            .has_limit = true,
-            .limit = {.requests_per_unit = 10, .unit = WR_STR("hour")},
-        };
     }
-
-    struct wr_draft draft = {
-        .source = WR_STR("bench"), .domain = WR_STR("bench"), .rules = rules, .n_rules = n};
-
-    wr_drafts_check(&draft, 1, false, &diag);
-    wr_check(diag.n_errors == 0, "the rules are refused");
-    wr_check(wr_rules_new(&draft, 1, &level->rules) == WR_OK, "no rules");
-    level->domain = wr_rules_domain(level->rules, draft.domain);
-    wr_diag_fini(&diag);
-    wr_arena_fini(&arena);
 }
 
 static void level_fini(struct level *level)

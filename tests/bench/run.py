@@ -150,7 +150,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", metavar="PART", help="calls, store, rules (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="of the servers (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, help="times as many requests a run (default 1)")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="of both servers (default: cores)")
+    parser.add_argument("--workers", type=int, default=1, help="of both servers (default 1)")
     parser.add_argument("--preload", help="a library for weir's LD_PRELOAD, such as another malloc")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/bench/bin", help="where they were built")
     parser.add_argument("--json", type=Path, default=ROOT / "build/bench.json", help="where the figures go")
