@@ -30,16 +30,32 @@ def write_body(path: Path) -> None:
     path.write_bytes(b"\0" + len(message).to_bytes(4, "big") + message)
 
 
-def run(address: str, body: Path, connections: int, streams: int, requests: int) -> float:
-    """Requests a second. Raises unless each was answered with a message."""
-    words = ["h2load", "-t", "1", "-c", str(connections), "-m", str(streams), "-n", str(requests), "-d", str(body),
-             "-H", "content-type: application/grpc", "-H", "te: trailers", f"http://{address}{PATH}"]
-    out = subprocess.run(words, capture_output=True, text=True, timeout=RUN_SECONDS, check=True).stdout
-    done = re.search(r"(\d+) succeeded, (\d+) failed", out)
+def h2load(address: str, body: Path, *words: str) -> str:
+    """What it prints. Raises unless each request was answered with a message."""
+    head = ["h2load", "-t", "1", "-d", str(body), "-H", "content-type: application/grpc", "-H", "te: trailers"]
+    out = subprocess.run([*head, *words, f"http://{address}{PATH}"], capture_output=True, text=True,
+                         timeout=RUN_SECONDS, check=True).stdout
+    done = re.search(r"(\d+) done, (\d+) succeeded", out)
     data = re.search(r"headers \(.*?\), \S+ \((\d+)\) data", out)
-    rate = re.search(r"finished in .*?, ([\d.]+) req/s", out)
-    if not done or not data or not rate or int(done[1]) != requests:
+    if not done or not data or int(done[1]) == 0 or done[1] != done[2]:
         raise RuntimeError(f"h2load against {address}: not all were answered:\n{out}")
-    if int(data[1]) < requests * LEAST_REPLY:
-        raise RuntimeError(f"h2load against {address}: {int(data[1])} bytes are no {requests} replies:\n{out}")
+    if int(data[1]) < int(done[1]) * LEAST_REPLY:
+        raise RuntimeError(f"h2load against {address}: {int(data[1])} bytes are no {done[1]} replies:\n{out}")
+    return out
+
+
+def run(address: str, body: Path, connections: int, streams: int, requests: int) -> float:
+    """As many requests as that, one behind the other on each stream -> requests a second."""
+    out = h2load(address, body, "-c", str(connections), "-m", str(streams), "-n", str(requests))
+    done, rate = re.search(r"(\d+) done", out), re.search(r"finished in .*?, ([\d.]+) req/s", out)
+    if not done or not rate or int(done[1]) != requests:
+        raise RuntimeError(f"h2load against {address}: not all were sent:\n{out}")
     return float(rate[1])
+
+
+def latencies_us(address: str, body: Path, connections: int, rate: int, seconds: int, log: Path) -> list[int]:
+    """At a steady rate, whether answers are late or not -> how long each took, in order of size."""
+    log.unlink(missing_ok=True)
+    h2load(address, body, "-c", str(connections), "-m", "100", "-D", str(seconds),
+           "--rps", str(rate // connections), "--log-file", str(log))
+    return sorted(int(line.split("\t")[2]) for line in log.read_text(encoding="utf-8").splitlines())

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Callable
 
 import load
+import reload
 import servers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,6 +39,7 @@ SETUPS = [Setup(1, 1, 10000), Setup(4, 50, 150000, 1.35), Setup(50, 1, 100000, 1
 
 # What is measured, the aim, and how it is worded.
 AIMS = [
+    ("reload_p99_ratio", 1.5, "p99 of calls while rules are reloaded, in that without"),
     ("bytes_a_live_counter", 64.0, "bytes of memory a live counter, 1 000 000 of them"),
     ("contended_percent_threads_2", 1.0, "% of takes that found their stripe locked, 2 threads, 1 000 keys"),
     ("match_ratio_ten_values", 1.1, "match of one of ten values, 100 000 on the level against ten"),
@@ -66,7 +68,7 @@ class Bench:
 
     def one_round(self, results: dict[str, dict[str, list[dict[str, float]]]]) -> None:
         args = self.args
-        echo = servers.start_echo(args.programs, args.workers)
+        echo = servers.start_echo(args.programs, self.folder, args.workers)
         try:
             weir = servers.start_weir(args.programs, self.folder, args.workers, args.preload)
             try:
@@ -101,6 +103,20 @@ class Bench:
         out = subprocess.run([str(self.args.programs / words[0]), *words[1:]], capture_output=True, text=True,
                              check=True).stdout
         return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+    def reload(self) -> dict[str, object]:
+        weir = servers.start_weir(self.args.programs, self.folder, self.args.workers, self.args.preload)
+        try:
+            figures = reload.compare(weir, servers.rules_folder(self.folder), self.body, self.args.rounds)
+        finally:
+            weir.stop()
+        print(f"\nWhile a file of {reload.RULES} rules is written anew {reload.CHANGES_A_SECOND} times a second, "
+              f"{reload.CALLS_A_SECOND} calls a second")
+        print(f"{'':12}{'p50 µs':>9}{'p99 µs':>9}")
+        for name in ("quiet", "reloading"):
+            print(f"{name:12}{figures[f'{name}_p50_us']:9.0f}{figures[f'{name}_p99_us']:9.0f}")
+        print(f"{figures['changes']} changes, {figures['reloads']} times rules came in force")
+        return figures
 
     def store(self) -> dict[str, float]:
         figures = self.program("take_bench")
@@ -147,7 +163,7 @@ def machine(programs: Path) -> dict[str, object]:
 
 def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench", description="Measures weir against a bare gRPC C core echo.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, store, rules (default: all)")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, reload, store, rules (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="of the servers (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, help="times as many requests a run (default 1)")
     parser.add_argument("--workers", type=int, default=1, help="of both servers (default 1)")
@@ -155,7 +171,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--programs", type=Path, default=ROOT / "build/bench/bin", help="where they were built")
     parser.add_argument("--json", type=Path, default=ROOT / "build/bench.json", help="where the figures go")
     args = parser.parse_args()
-    if unknown := set(args.parts) - {"calls", "store", "rules"}:
+    if unknown := set(args.parts) - {"calls", "reload", "store", "rules"}:
         parser.error(f"no part {', '.join(sorted(unknown))}")
     return args
 
@@ -174,7 +190,7 @@ def main() -> None:
     print("\n".join(f"{k}: {v}" for k, v in machine(args.programs).items()))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(args, Path(folder))
-        parts: dict[str, Callable[[], dict]] = {"calls": bench.calls, "store": bench.store, "rules": bench.rules}
+        parts: dict[str, Callable[[], dict]] = {"calls": bench.calls, "reload": bench.reload, "store": bench.store, "rules": bench.rules}
         for name, part in parts.items():
             if not args.parts or name in args.parts:
                 report[name] = part()

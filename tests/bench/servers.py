@@ -23,10 +23,14 @@ descriptors:
 class Server:
     """A running server; its first line `grpc HOST:PORT` says where."""
 
-    def __init__(self, words: list[str], lines_from: Path | None, preload: str | None) -> None:
+    def __init__(self, words: list[str], folder: Path, port_file: Path | None = None,
+                 preload: str | None = None) -> None:
         env = {**os.environ, **({"LD_PRELOAD": preload} if preload else {})}
-        self.process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        self.address = self._address(lines_from)
+        self.log_file = folder / (Path(words[0]).name + ".log")
+        with self.log_file.open("w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                            stderr=log, text=True)
+        self.address = self._address(port_file)
 
     def _address(self, port_file: Path | None) -> str:
         end = time.monotonic() + START_SECONDS
@@ -40,7 +44,11 @@ class Server:
             if line.startswith("grpc ") and line.endswith("\n"):
                 return line.split()[1]
         self.stop()
-        raise RuntimeError(f"{self.process.args}: did not say where it listens, status {self.process.returncode}")
+        raise RuntimeError(f"{self.process.args}: did not say where it listens, status {self.process.returncode}:\n"
+                           + self.log())
+
+    def log(self) -> str:
+        return self.log_file.read_text(encoding="utf-8", errors="replace")
 
     def cpu_seconds(self) -> float:
         """User and system time of all threads so far."""
@@ -58,13 +66,18 @@ class Server:
         self.process.wait()
 
 
-def start_echo(programs: Path, workers: int, preload: str | None = None) -> Server:
-    return Server([str(programs / "echo_core"), str(workers)], None, preload)
+def start_echo(programs: Path, folder: Path, workers: int) -> Server:
+    return Server([str(programs / "echo_core"), str(workers)], folder)
+
+
+def rules_folder(folder: Path) -> Path:
+    return folder / "rules"
 
 
 def start_weir(programs: Path, folder: Path, workers: int, preload: str | None = None) -> Server:
-    rules, ports = folder / "rules.yaml", folder / "ports"
-    rules.write_text(RULES, encoding="utf-8")
+    rules, ports = rules_folder(folder), folder / "ports"
+    rules.mkdir(exist_ok=True)
+    (rules / "edge_proxy.yaml").write_text(RULES, encoding="utf-8")
     ports.unlink(missing_ok=True)
     return Server([str(programs / "weir"), "--rules", str(rules), "--grpc-listen", "127.0.0.1:0",
-                   "--port-file", str(ports), "--workers", str(workers), "--log-level", "error"], ports, preload)
+                   "--port-file", str(ports), "--workers", str(workers)], folder, ports, preload)
