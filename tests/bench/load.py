@@ -27,6 +27,7 @@ def request() -> bytes:
 
 def write_body(path: Path) -> None:
     message = request()
+    assert len(message) == 67, len(message)
     path.write_bytes(b"\0" + len(message).to_bytes(4, "big") + message)
 
 

@@ -35,7 +35,7 @@ class Setup:
         return f"{self.connections}x{self.streams}"
 
 
-SETUPS = [Setup(1, 1, 10000), Setup(4, 50, 150000, 1.35), Setup(50, 1, 100000, 1.35), Setup(16, 8, 150000)]
+SETUPS = [Setup(1, 1, 30000), Setup(4, 50, 150000, 1.35), Setup(50, 1, 100000, 1.35), Setup(16, 8, 150000)]
 
 # What is measured, the aim, and how it is worded.
 AIMS = [
