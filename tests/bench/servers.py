@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two servers that are compared, and what the kernel says about their time."""
 import os
-import select
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -21,30 +21,27 @@ descriptors:
 
 
 class Server:
-    """A running server; its first line `grpc HOST:PORT` says where."""
+    """A running server. A line `grpc HOST:PORT` in its port file says where."""
 
-    def __init__(self, words: list[str], folder: Path, port_file: Path | None = None,
-                 preload: str | None = None) -> None:
+    def __init__(self, words: list[str], folder: Path, port_file: Path, preload: str | None = None) -> None:
         env = {**os.environ, **({"LD_PRELOAD": preload} if preload else {})}
         self.log_file = folder / (Path(words[0]).name + ".log")
-        with self.log_file.open("w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                            stderr=log, text=True)
+        port_file.unlink(missing_ok=True)
+        # The echo prints its port, weir writes the file itself.
+        out = port_file if words[0].endswith("echo_core") else self.log_file
+        with self.log_file.open("w", encoding="utf-8") as log, out.open("a", encoding="utf-8") as stdout:
+            self.process = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=stdout, stderr=log)
         self.address = self._address(port_file)
 
-    def _address(self, port_file: Path | None) -> str:
-        end = time.monotonic() + START_SECONDS
+    def _address(self, port_file: Path) -> str:
+        end, pause = time.monotonic() + START_SECONDS, threading.Event()
         while time.monotonic() < end and self.process.poll() is None:
-            if port_file is None:
-                ready, _, _ = select.select([self.process.stdout], [], [], 0.05)
-                line = self.process.stdout.readline() if ready and self.process.stdout else ""
-            else:
-                select.select([], [], [], 0.05)
-                line = port_file.read_text(encoding="utf-8") if port_file.exists() else ""
+            line = port_file.read_text(encoding="utf-8") if port_file.exists() else ""
             if line.startswith("grpc ") and line.endswith("\n"):
                 return line.split()[1]
+            pause.wait(0.02)
         self.stop()
-        raise RuntimeError(f"{self.process.args}: did not say where it listens, status {self.process.returncode}:\n"
+        raise RuntimeError(f"{self.log_file.stem} did not say where it listens, status {self.process.returncode}:\n"
                            + self.log())
 
     def log(self) -> str:
@@ -67,7 +64,7 @@ class Server:
 
 
 def start_echo(programs: Path, folder: Path, workers: int) -> Server:
-    return Server([str(programs / "echo_core"), str(workers)], folder)
+    return Server([str(programs / "echo_core"), str(workers)], folder, folder / "echo_ports")
 
 
 def rules_folder(folder: Path) -> Path:
@@ -78,6 +75,5 @@ def start_weir(programs: Path, folder: Path, workers: int, preload: str | None =
     rules, ports = rules_folder(folder), folder / "ports"
     rules.mkdir(exist_ok=True)
     (rules / "edge_proxy.yaml").write_text(RULES, encoding="utf-8")
-    ports.unlink(missing_ok=True)
     return Server([str(programs / "weir"), "--rules", str(rules), "--grpc-listen", "127.0.0.1:0",
                    "--port-file", str(ports), "--workers", str(workers)], folder, ports, preload)
