@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what weir costs, in ratios within one run: `./dev bench`, or see --help.
+
+The servers take turns (echo, weir, echo, weir, …) and begin anew every round, so that what the
+machine does meanwhile meets both; a figure is the median of its rounds.
+"""
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import load
+import reload
+import servers
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Setup:
+    connections: int
+    streams: int
+    requests: int
+    aim: float | None = None  # weir's CPU a request, in that of the echo
+
+    @property
+    def name(self) -> str:
+        return f"{self.connections}x{self.streams}"
+
+
+SETUPS = [Setup(1, 1, 30000), Setup(4, 50, 150000, 1.35), Setup(50, 1, 100000, 1.35), Setup(16, 8, 150000)]
+
+# What is measured, the aim, and how it is worded.
+AIMS = [
+    ("reload_p99_ratio", 1.5, "p99 of calls while rules are reloaded, in that without"),
+    ("bytes_a_live_counter", 64.0, "bytes of memory a live counter, 1 000 000 of them"),
+    ("contended_percent_threads_2", 1.0, "% of takes that found their stripe locked, 2 threads, 1 000 keys"),
+    ("match_ratio_exact", 1.25, "match of one of ten values, 100 000 on the level against ten"),
+    ("match_ratio_exact_any_of_them", None, "match of any value of 100 000 on the level against one of ten"),
+    ("match_ratio_prefixes", 3.0, "match of a wildcard at the end, 1 000 on the level against ten"),
+    ("match_ratio_prefixes_none_fits", 3.0, "search among such wildcards that finds none, 1 000 against ten"),
+    ("reload_all_ms", 1000.0, "ms to reload 1 000 domains of 100 rules, all changed"),
+    ("reload_one_ms", None, "ms to reload one changed file of them"),
+]
+
+
+def verdict(value: float, aim: float | None) -> str:
+    return "" if aim is None else f"{'met' if value <= aim else 'MISSED'} (aim {aim:g})"
+
+
+class Bench:
+    def __init__(self, args: argparse.Namespace, folder: Path) -> None:
+        self.args, self.folder = args, folder
+        self.body = folder / "request"
+        load.write_body(self.body)
+
+    def cpu_us(self, server: servers.Server, setup: Setup) -> dict[str, float]:
+        requests = max(1, round(setup.requests * self.args.scale))
+        load.run(server.address, self.body, setup.connections, setup.streams, max(1000, requests // 20))
+        before = server.cpu_seconds()
+        rate = load.run(server.address, self.body, setup.connections, setup.streams, requests)
+        return {"cpu_us": (server.cpu_seconds() - before) * 1e6 / requests, "rate": rate}
+
+    def one_round(self, results: dict[str, dict[str, list[dict[str, float]]]]) -> None:
+        args = self.args
+        echo = servers.start_echo(args.programs, self.folder, args.workers)
+        try:
+            weir = servers.start_weir(args.programs, self.folder, args.workers, args.preload)
+            try:
+                for setup in SETUPS:
+                    for name, server in (("echo", echo), ("weir", weir)):
+                        results[setup.name][name].append(self.cpu_us(server, setup))
+            finally:
+                weir.stop()
+        finally:
+            echo.stop()
+
+    def calls(self) -> dict[str, object]:
+        results: dict[str, dict[str, list[dict[str, float]]]] = {s.name: {"echo": [], "weir": []} for s in SETUPS}
+        for _ in range(self.args.rounds):
+            self.one_round(results)
+        table: dict[str, object] = {}
+        print(f"\nServer CPU a call, workers {self.args.workers}, median of {self.args.rounds} rounds")
+        print(f"{'':8}{'echo µs':>9}{'weir µs':>9}{'ratio':>7}  {'of each round':<24}{'echo/s':>9}{'weir/s':>9}")
+        for setup in SETUPS:
+            echo, weir = results[setup.name]["echo"], results[setup.name]["weir"]
+            ratios = [w["cpu_us"] / e["cpu_us"] for e, w in zip(echo, weir)]
+            row = {f"{name}_{what}": statistics.median(r[what] for r in runs)
+                   for name, runs in (("echo", echo), ("weir", weir)) for what in ("cpu_us", "rate")}
+            ratio = statistics.median(ratios)
+            print(f"{setup.name:8}{row['echo_cpu_us']:9.2f}{row['weir_cpu_us']:9.2f}{ratio:7.2f}"
+                  f"  {min(ratios):.2f} to {max(ratios):<15.2f}{row['echo_rate']:9.0f}{row['weir_rate']:9.0f}"
+                  f"  {verdict(ratio, setup.aim)}")
+            table[setup.name] = {**row, "ratio": ratio, "ratios": ratios, "aim": setup.aim}
+        return table
+
+    def program(self, *words: str) -> dict[str, float]:
+        out = subprocess.run([str(self.args.programs / words[0]), *words[1:]], capture_output=True, text=True,
+                             check=True).stdout
+        return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+    def reload(self) -> dict[str, float]:
+        weir = servers.start_weir(self.args.programs, self.folder, self.args.workers, self.args.preload)
+        try:
+            figures = reload.compare(weir, servers.rules_folder(self.folder), self.body, self.args.rounds)
+        finally:
+            weir.stop()
+        print(f"\nWhile a file of {reload.RULES} rules is written anew {reload.CHANGES_A_SECOND} times a second, "
+              f"{reload.CALLS_A_SECOND} calls a second")
+        print(f"{'':12}{'p50 µs':>9}{'p99 µs':>9}")
+        for name in ("quiet", "reloading"):
+            print(f"{name:12}{figures[f'{name}_p50_us']:9.0f}{figures[f'{name}_p99_us']:9.0f}")
+        print(f"{figures['changes']} changes, {figures['reloads']} times rules came in force")
+        return figures
+
+    def store(self) -> dict[str, float]:
+        figures = self.program("take_bench")
+        print("\nThe local store alone, 1 000 keys")
+        print(f"{'threads':8}{'CPU ns a take':>15}{'contended %':>13}")
+        for threads in (1, 2, 4, 8):
+            print(f"{threads:<8}{figures[f'take_ns_threads_{threads}']:15.1f}"
+                  f"{figures[f'contended_percent_threads_{threads}']:13.4f}")
+        return figures
+
+    def rules(self) -> dict[str, float]:
+        figures = self.program("match_bench")
+        print("\nMatching one entry, CPU ns, by the rules on its level")
+        print(f"{'':20}{'ten':>8}{'many':>8}{'ratio':>8}{'how many':>10}")
+        for name in (key[len("match_ratio_"):] for key in figures if key.startswith("match_ratio_")):
+            few, many, ratio, n = (figures[f"match_{what}_{name}"] for what in ("few_ns", "many_ns", "ratio", "many"))
+            print(f"{name:20}{few:8.0f}{many:8.0f}{ratio:8.2f}{n:10.0f}")
+        many_files = self.folder / "many"
+        many_files.mkdir()
+        return {**figures, **self.program("load_bench", str(many_files))}
+
+
+def cpu_model() -> str:
+    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.M)
+    return found[1] if found else platform.processor()
+
+
+def first_line(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.partition("\n")[0]
+
+
+def machine(programs: Path) -> dict[str, object]:
+    packages = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", "libgrpc-dev", "gcc", "libc6",
+                               "nghttp2-client"], capture_output=True, text=True, check=True).stdout
+    return {"cpu": cpu_model(), "cores": os.cpu_count(), "kernel": platform.release(),
+            "weir": first_line(str(programs / "weir"), "--version"), "load_before": os.getloadavg(),
+            **dict(line.split(" ", 1) for line in packages.splitlines())}
+
+
+def parse_args() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev bench", description="Measures weir against a bare gRPC C core echo.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, reload, store, rules (default: all)")
+    parser.add_argument("--rounds", type=int, default=5, help="of the servers (default 5)")
+    parser.add_argument("--scale", type=float, default=1.0, help="times as many requests a run (default 1)")
+    parser.add_argument("--workers", type=int, default=1, help="of both servers (default 1)")
+    parser.add_argument("--preload", help="a library for weir's LD_PRELOAD, such as another malloc")
+    parser.add_argument("--programs", type=Path, default=ROOT / "build/bench/bin", help="where they were built")
+    parser.add_argument("--json", type=Path, default=ROOT / "build/bench.json", help="where the figures go")
+    args = parser.parse_args()
+    if unknown := set(args.parts) - {"calls", "reload", "store", "rules"}:
+        parser.error(f"no part {', '.join(sorted(unknown))}")
+    return args
+
+
+def print_aims(figures: dict[str, float]) -> None:
+    print()
+    for name, aim, text in AIMS:
+        if name in figures:
+            print(f"{figures[name]:9.4g}  {text}  {verdict(figures[name], aim)}")
+
+
+def main() -> None:
+    args = parse_args()
+    report: dict[str, object] = {"machine": machine(args.programs)}
+    figures: dict[str, float] = {}
+    print("\n".join(f"{k}: {v}" for k, v in machine(args.programs).items()))
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(args, Path(folder))
+        parts = {"reload": bench.reload, "store": bench.store, "rules": bench.rules}
+        if not args.parts or "calls" in args.parts:
+            report["calls"] = bench.calls()
+        for name, part in parts.items():
+            if not args.parts or name in args.parts:
+                report[name] = found = part()
+                figures.update(found)
+    print_aims(figures)
+    report["load_after"] = os.getloadavg()
+    args.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(f"\nload average {', '.join(f'{v:.1f}' for v in os.getloadavg())}; figures in {args.json}")
+
+
+if __name__ == "__main__":
+    main()
