@@ -62,6 +62,7 @@ programs() {
 # build_programs PRESET PREFIX - builds them all and leaves their names in $names.
 build_programs() {
     configure "$1"
+    ninja -C "$out/$1" build.ninja >/dev/null # a tree made before a program was added does not know it
     mapfile -t names < <(programs "$1" "$2")
     [ ${#names[@]} -gt 0 ] || { echo "no program named $2* in the $1 build"; return 1; }
     cmake --build --preset "$1" --target "${names[@]}"
