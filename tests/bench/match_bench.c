@@ -19,7 +19,7 @@ enum {
     FEW = 10,
     MANY_VALUES = 100000,
     MANY_WILDCARDS = 1000,
-    MATCHES = 200000,
+    MATCHES = 50000,
     ROUNDS = 9,
     TEXT_SIZE = 32,
 };
