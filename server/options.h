@@ -33,6 +33,7 @@ struct wr_option_list {
 struct wr_options {
     struct wr_option_list rules;
     const char *runtime_root, *runtime_subdirectory, *runtime_appdirectory;
+    bool is_runtime_root_watched;
     bool merges_domains, is_strict;
     int64_t rules_poll_us;
     uint64_t max_rules_file_bytes, max_rules_depth, max_rules_nodes;

@@ -32,12 +32,16 @@ static bool join(char *path, size_t size, const char *part)
 
 static bool use_runtime(struct wr_rules_source *source, const struct wr_options *options, FILE *err)
 {
+    /* The incumbent takes every key that begins with APPDIRECTORY and a dot, where a key is a path
+     * with dots for slashes; without a watched root it looks into that directory alone. */
+    const bool is_by_name =
+        options->is_runtime_root_watched && *options->runtime_appdirectory != '\0';
     const size_t size = sizeof source->runtime_path;
     const int len = snprintf(source->runtime_path, size, "%s", options->runtime_root);
 
     if (len < 0 || (size_t) len >= size ||
         !join(source->runtime_path, size, options->runtime_subdirectory) ||
-        !join(source->runtime_path, size, options->runtime_appdirectory)) {
+        (!is_by_name && !join(source->runtime_path, size, options->runtime_appdirectory))) {
         fprintf(err, "weir: RUNTIME_ROOT: the path is longer than %zu bytes\n", size);
         return false;
     }
@@ -46,6 +50,7 @@ static bool use_runtime(struct wr_rules_source *source, const struct wr_options 
     source->load.n_paths = 1;
     source->load.any_name = true;
     source->load.is_recursive = true;
+    source->load.name = is_by_name ? options->runtime_appdirectory : NULL;
     source->may_be_absent = true;
     return true;
 }

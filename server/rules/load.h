@@ -25,6 +25,8 @@ struct wr_load_options {
                             other file draws one warning */
     bool is_recursive;   /* sub-directories of a directory are read too (symbolic links to
                             directories are not followed) */
+    const char *name;    /* of a directory of `paths` only the entries of this name, or that begin
+                            with it and a dot; NULL: all */
     bool merges_domains; /* a domain may be spread over files */
     bool is_strict;      /* a warning refuses its file as an error does */
     struct wr_config_bounds bounds;

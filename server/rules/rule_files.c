@@ -73,6 +73,14 @@ static bool is_rule_name(const char *name)
     return wr_str_has_suffix(wr_str_of(name), yaml) || wr_str_has_suffix(wr_str_of(name), yml);
 }
 
+/* `chosen` itself is read apart from its siblings. */
+static bool is_chosen(const char *name, const char *chosen)
+{
+    const size_t len = chosen == NULL ? 0 : strlen(chosen);
+
+    return chosen == NULL || (strncmp(name, chosen, len) == 0 && name[len] == '.');
+}
+
 static enum wr_err add_directory(struct wr_file_list *list, const char *path,
                                  const struct wr_file_choice *choice, struct wr_diag *diag);
 
@@ -86,7 +94,10 @@ static enum wr_err add_entry(struct wr_file_list *list, char *path,
         enum wr_err err = WR_OK;
 
         if (choice->is_recursive && S_ISDIR(itself.st_mode)) {
-            err = add_directory(list, path, choice, diag);
+            const struct wr_file_choice below = {.any_name = choice->any_name,
+                                                 .is_recursive = true};
+
+            err = add_directory(list, path, &below, diag);
             /* Noted, and no reason to give up what is beside it. */
             err = err == WR_ERR_IO ? WR_OK : err;
         } else {
@@ -120,7 +131,7 @@ static enum wr_err add_entries(struct wr_file_list *list, const char *path, DIR 
             }
             break;
         }
-        if (entry->d_name[0] == '.') {
+        if (entry->d_name[0] == '.' || !is_chosen(entry->d_name, choice->name)) {
             continue;
         }
 
@@ -153,6 +164,48 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
+/* The directory that is called as `choice->name` says, also behind a symbolic link; `*out_found`
+ * tells whether there is one. */
+static enum wr_err add_named(struct wr_file_list *list, const char *path,
+                             const struct wr_file_choice *choice, struct wr_diag *diag,
+                             bool *out_found)
+{
+    const struct wr_file_choice all = {.any_name = choice->any_name,
+                                       .is_recursive = choice->is_recursive};
+    char *const named = join(path, choice->name);
+    struct stat status;
+    enum wr_err err = WR_OK;
+
+    if (named == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    *out_found = stat(named, &status) == 0 && S_ISDIR(status.st_mode);
+    if (*out_found) {
+        err = add_directory(list, named, &all, diag);
+    }
+    free(named);
+    return err;
+}
+
+static enum wr_err add_chosen(struct wr_file_list *list, const char *path,
+                              const struct wr_file_choice *choice, struct wr_diag *diag)
+{
+    const size_t first = list->n;
+    bool is_found = false;
+    enum wr_err err = add_named(list, path, choice, diag, &is_found);
+
+    if (err == WR_OK) {
+        err = add_directory(list, path, choice, diag);
+    }
+    if (err == WR_OK && !is_found && list->n == first) {
+        wr_diag_add(diag, WR_SEVERITY_ERROR, (struct wr_place){.file = wr_str_of(path)},
+                    (struct wr_str){0}, NULL, "there is neither %s nor %s.* in it", choice->name,
+                    choice->name);
+        err = WR_ERR_NOT_FOUND;
+    }
+    return err;
+}
+
 enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
                              const struct wr_file_choice *choice, struct wr_diag *diag)
 {
@@ -171,7 +224,8 @@ enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
         return copy != NULL && push(list, copy) ? WR_OK : WR_ERR_NO_MEMORY;
     }
 
-    const enum wr_err err = add_directory(list, path, choice, diag);
+    const enum wr_err err = choice->name == NULL ? add_directory(list, path, choice, diag)
+                                                 : add_chosen(list, path, choice, diag);
 
     if (list->n > first) {
         qsort(list->paths + first, list->n - first, sizeof *list->paths, compare_paths);

@@ -24,12 +24,16 @@ struct wr_file_list {
 struct wr_file_choice {
     bool any_name;     /* else *.yaml and *.yml */
     bool is_recursive; /* sub-directories as well, but not through symbolic links */
+    /* Of the directory given only the entries of this name, and those whose name begins with it and
+     * a dot; the others are passed over. NULL: all entries. */
+    const char *name;
 };
 
 /*
  * Adds the file `path`, whatever its name, or the files of the directory `path` in sorted order.
  * WR_ERR_NOT_FOUND when there is no such path, WR_ERR_IO when it cannot be read, both noted;
- * WR_ERR_NO_MEMORY. A directory below that cannot be read is noted as an error and left out.
+ * WR_ERR_NO_MEMORY. A directory in which `choice->name` is sought and not found is one that is not
+ * there. A directory below that cannot be read is noted as an error and left out.
  */
 WR_MUST_USE enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
                                          const struct wr_file_choice *choice, struct wr_diag *diag);

@@ -48,7 +48,9 @@ enum wr_err wr_rule_set_init(struct wr_rule_set *set, const struct wr_load_optio
     const struct wr_file_set_options files = {
         .roots = options->paths,
         .n_roots = options->n_paths,
-        .choice = {.any_name = options->any_name, .is_recursive = options->is_recursive},
+        .choice = {.any_name = options->any_name,
+                   .is_recursive = options->is_recursive,
+                   .name = options->name},
         .max_file_bytes = options->bounds.max_file_bytes,
     };
 

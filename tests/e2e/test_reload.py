@@ -129,6 +129,18 @@ def test_a_linked_runtime_root_that_comes_late_and_is_turned(launch, tmp_path):
         await_limit(caller, "d", limit)
 
 
+@pytest.mark.parametrize("watched, limited", [("true", True), ("false", False)])
+def test_what_is_named_beside_the_app_directory_is_read_with_a_watched_root(launch, tmp_path, watched, limited):
+    limits = tmp_path / "root" / "limits"
+    weirserver.write_rules(limits / "config", {"basic.yaml": rule("d", 5)})
+    weirserver.write_rules(limits, {"config.more.yaml": rule("e", 6), "configured.yaml": rule("f", 7)})
+    env = {"RUNTIME_ROOT": tmp_path / "root", "RUNTIME_SUBDIRECTORY": "limits", "RUNTIME_WATCH_ROOT": watched}
+    caller = launch({}, "--grpc-listen", "127.0.0.1:0", env=env, by_flags=False).caller()
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [PAIR]))
+    same("OK: OK 5 of 6/HOUR" if limited else "OK: bare", caller.call("e", [PAIR]))
+    same("OK: bare", caller.call("f", [PAIR]))
+
+
 def test_one_file_named_by_itself_is_followed(launch, tmp_path):
     weirserver.write_rules(tmp_path / "one", {"r": rule("d", 5)})
     server = launch({}, "--rules", str(tmp_path / "one" / "r"), "--grpc-listen", "127.0.0.1:0", by_flags=False)

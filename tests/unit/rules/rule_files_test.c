@@ -168,3 +168,42 @@ Test(rule_files, a_device_is_not_read)
     cr_assert_eq(fixture.diag.n_errors, 1u);
     fini(&fixture);
 }
+
+Test(rule_files, only_what_a_name_says_also_behind_a_link)
+{
+    const char *const want[] = {"conf.d/y.yaml", "conf.one.yaml", "conf/x.yaml"};
+    const struct wr_file_choice choice = {.any_name = true, .is_recursive = true, .name = "conf"};
+    struct fixture fixture;
+
+    init(&fixture);
+    fill(&fixture.scratch);
+    scratch_write(&fixture.scratch, "conf.one.yaml", "");
+    scratch_write(&fixture.scratch, "config.yaml", "");
+    scratch_make_directory(&fixture.scratch, "conf.d");
+    scratch_write(&fixture.scratch, "conf.d/y.yaml", "");
+    scratch_make_directory(&fixture.scratch, "real");
+    scratch_write(&fixture.scratch, "real/x.yaml", "");
+    scratch_link(&fixture.scratch, "conf", "real");
+    assert_names(&fixture, choice, want, 3);
+    cr_assert_eq(fixture.diag.n_warnings, 0u, "what is beside it is passed over in silence");
+    fini(&fixture);
+}
+
+Test(rule_files, a_name_that_is_not_there_is_no_empty_directory)
+{
+    const struct wr_file_choice choice = {.any_name = true, .is_recursive = true, .name = "conf"};
+    struct fixture fixture;
+
+    init(&fixture);
+    fill(&fixture.scratch);
+    scratch_write(&fixture.scratch, "conf", "no directory");
+    cr_assert_eq(wr_file_list_add(&fixture.list, fixture.scratch.path, &choice, &fixture.diag),
+                 WR_ERR_NOT_FOUND);
+    cr_assert_eq(fixture.diag.n_errors, 1u);
+    scratch_remove(&fixture.scratch, "conf");
+    scratch_make_directory(&fixture.scratch, "conf");
+    cr_assert_eq(wr_file_list_add(&fixture.list, fixture.scratch.path, &choice, &fixture.diag),
+                 WR_OK);
+    cr_assert_eq(fixture.list.n, 0u);
+    fini(&fixture);
+}

@@ -42,7 +42,26 @@ Test(rules_source, the_runtime_variables_make_a_path_whose_every_file_is_read)
         cr_assert(source.load.any_name);
         cr_assert(source.load.is_recursive);
         cr_assert(source.may_be_absent);
+        cr_assert_null(source.load.name);
     }
+}
+
+Test(rules_source, with_a_watched_root_the_app_directory_is_a_name_in_it)
+{
+    struct wr_options options = nothing;
+    struct wr_rules_source source;
+
+    options.runtime_root = "/data";
+    options.runtime_subdirectory = "limits";
+    options.is_runtime_root_watched = true;
+    cr_assert(wr_rules_source_init(&source, &options, stderr));
+    cr_assert_eq(source.load.n_paths, 1);
+    cr_assert_str_eq(source.load.paths[0], "/data/limits");
+    cr_assert_str_eq(source.load.name, "config");
+    options.runtime_appdirectory = "";
+    cr_assert(wr_rules_source_init(&source, &options, stderr));
+    cr_assert_str_eq(source.load.paths[0], "/data/limits");
+    cr_assert_null(source.load.name);
 }
 
 Test(rules_source, none_at_all_is_an_error_that_says_what_to_give)
