@@ -9,8 +9,10 @@ import json
 import os
 import platform
 import re
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,6 +183,7 @@ def print_aims(figures: dict[str, float]) -> None:
 
 def main() -> None:
     args = parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the servers are ended too
     report: dict[str, object] = {"machine": machine(args.programs)}
     figures: dict[str, float] = {}
     print("\n".join(f"{k}: {v}" for k, v in machine(args.programs).items()))
