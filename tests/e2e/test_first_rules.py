@@ -52,7 +52,7 @@ class Waiting:
 def by_setting(launch, tmp_path):
     """RUNTIME_ROOT names a directory that is not there yet."""
     root = tmp_path / "root"
-    server = launch({}, "--grpc-listen", "127.0.0.1:0", by_flags=False, env={"RUNTIME_ROOT": root})
+    server = launch({}, "--grpc-listen", "127.0.0.1:0", by_flags=False, env={"RUNTIME_ROOT": root, "RUNTIME_WATCH_ROOT": "false"})
     return Waiting(server, root / "config")
 
 
