@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -270,13 +271,20 @@ static void wait_for_end(struct wr_app *app)
     }
 }
 
-/* From here on a signal ends the process at once: whoever sends a second one means it. */
+static void end_at_once(int number)
+{
+    _exit(128 + number);
+}
+
+/* From here on a signal ends the process at once: whoever sends a second one means it. A handler
+ * and not the default action, which the kernel leaves out for the first process of a container. */
 static void let_signals_kill(void)
 {
+    const struct sigaction action = {.sa_handler = end_at_once};
     const sigset_t set = end_signals();
 
-    (void) signal(SIGTERM, SIG_DFL);
-    (void) signal(SIGINT, SIG_DFL);
+    (void) sigaction(SIGTERM, &action, NULL);
+    (void) sigaction(SIGINT, &action, NULL);
     (void) pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 

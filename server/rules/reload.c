@@ -20,6 +20,7 @@
 #include "rules/rule_set.h"
 #include "rules/watch.h"
 
+#define MAX_NOTES_A_SECOND 200
 #define MAX_NOTES 100
 
 /* Events come in bursts: the look follows the first of them by this much. */
@@ -39,6 +40,9 @@ struct wr_reload {
     int64_t due_us;      /* of the next look */
     int64_t look_us;     /* what a look took */
     bool is_watch_partial, has_missing_root;
+    int64_t notes_second;  /* monotonic; of n_notes */
+    size_t n_notes;        /* logged in it */
+    size_t n_takes_untold; /* whose notes were left out since the last that were not */
     struct wr_log_limit memory_limit;
     struct wr_thread thread;
     bool is_started;
@@ -204,6 +208,29 @@ static void use(struct wr_reload *reload, struct wr_rule_set_change *change)
     }
 }
 
+/* A bad file that is written again and again must not fill the log: beyond so many notes a second
+ * further takes are only counted. */
+static void log_take(struct wr_reload *reload, const struct wr_diag *diag)
+{
+    const int64_t second = mono_us() / 1000000;
+
+    if (second != reload->notes_second) {
+        reload->notes_second = second;
+        reload->n_notes = 0;
+    }
+    if (reload->n_notes >= MAX_NOTES_A_SECOND) {
+        reload->n_takes_untold++;
+        return;
+    }
+    reload->n_notes += diag->n_kept;
+    wr_log_notes(diag);
+    if (reload->n_takes_untold > 0) {
+        wr_log(WR_LOG_WARN, "the notes of %zu takes of rules were left out: too many at a time",
+               reload->n_takes_untold);
+        reload->n_takes_untold = 0;
+    }
+}
+
 static enum wr_err take(struct wr_reload *reload, int64_t now_us, bool takes_all)
 {
     struct wr_rule_set_change change = {0};
@@ -214,7 +241,7 @@ static enum wr_err take(struct wr_reload *reload, int64_t now_us, bool takes_all
     const enum wr_err err = wr_rule_set_take(&reload->set, now_us, takes_all, &diag, &change);
 
     if (err == WR_OK) {
-        wr_log_notes(&diag);
+        log_take(reload, &diag);
         use(reload, &change);
     } else {
         log_no_memory(reload);

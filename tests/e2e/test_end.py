@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The end of a connection, by its age, and of a server, step by step."""
 import contextlib
+import os
 import signal
 import socket
 
@@ -109,7 +110,20 @@ def test_after_the_delay_the_connected_are_served_on(launch):
 def end_at_once(server):
     """A second signal."""
     server.process.send_signal(signal.SIGTERM)
-    assert server.process.wait(10) == -signal.SIGTERM
+    assert server.process.wait(10) == 128 + signal.SIGTERM
+    server.process = None
+
+
+def test_a_second_signal_ends_the_first_process_of_a_container_too(launch):
+    """The kernel keeps default actions of signals from process 1, which Weir is in its image."""
+    server = launch(RULES, "--drain-delay", LONG, under=("unshare", "--pid", "--fork", "--kill-child"))
+    outer = server.process.pid
+    with open(f"/proc/{outer}/task/{outer}/children", encoding="ascii") as f:
+        inner = int(f.read().split()[0])
+    os.kill(inner, signal.SIGTERM)
+    wait_until(lambda: "draining" in server.log(), "the first signal")
+    os.kill(inner, signal.SIGTERM)
+    assert server.process.wait(10) == 128 + signal.SIGTERM
     server.process = None
 
 

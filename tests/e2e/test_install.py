@@ -87,7 +87,7 @@ def test_by_pkg_config(language, prefix, sources, tmp_path, launch):
 
 
 def test_by_find_package(prefix, sources, tmp_path, launch):
-    run("cmake", "-S", sources, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-G", "Ninja", "-S", sources, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     for language in LANGUAGES:
         admits_once(tmp_path / "build" / f"user_{language}", launch(RULES), prefix)
@@ -123,6 +123,6 @@ def test_another_version_is_refused(prefix, sources, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(PROJECT.replace("weir 0.1", "weir 9.9"), encoding="utf-8")
     for name in ("user.c", "user.cpp"):
         shutil.copy(sources / name, tmp_path)
-    result = weirserver.run("cmake", "-S", str(tmp_path), "-B", str(tmp_path / "build"), f"-DCMAKE_PREFIX_PATH={prefix}", seconds=300)
+    result = weirserver.run("cmake", "-G", "Ninja", "-S", str(tmp_path), "-B", str(tmp_path / "build"), f"-DCMAKE_PREFIX_PATH={prefix}", seconds=300)
     assert result.returncode != 0
     assert "weir" in result.stderr

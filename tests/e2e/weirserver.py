@@ -105,15 +105,16 @@ class Server:
         self.was_signalled = False
         self.callers = []
 
-    def start(self, rules, *flags, env=None, listen="127.0.0.1:0", by_flags=True, descriptors=None):
+    def start(self, rules, *flags, env=None, listen="127.0.0.1:0", by_flags=True, descriptors=None, under=()):
         """Starts it and waits until it says where it listens. by_flags=False: only `flags` and `env` count.
-        descriptors: how many files and sockets it may have open."""
+        descriptors: how many files and sockets it may have open. under: words of a program that runs it."""
         write_rules(self.rules, rules)
         words = [self.program, "--port-file", self.port_file, *flags]
         if by_flags:
             words += ["--rules", self.rules, "--grpc-listen", listen]
         if descriptors is not None:
             words = ["prlimit", f"--nofile={descriptors}", *words]
+        words = [*under, *words]
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(words, env=clean_environment(env or {}), cwd=self.folder,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
