@@ -70,9 +70,9 @@ def test_five_hundred_connections(launch):
         for raw in crowd:
             raw.send(request(1))
         assert [raw.wait_end(1) for raw in crowd] == [rawh2.HEADERS] * 500
-        assert descriptors(server) == before + 500
+        assert descriptors(server) >= before + 500
         assert used(caller) == 500
-    wait_until(lambda: descriptors(server) == before, "their descriptors closed")
+    wait_until(lambda: descriptors(server) <= before, "their descriptors closed")
 
 
 def test_1100_streams_on_one_connection(launch):

@@ -233,4 +233,4 @@ def test_mem_one_shot_keys_do_not_stay(launch):
         resident.append(resident_bytes(server))
         end = time.monotonic() + 2
         wait_until(lambda: time.monotonic() > end, "two seconds between the rounds")
-    assert resident[2] <= 1.2 * resident[0], resident
+    assert resident[2] <= 1.2 * max(resident[:2]), resident
