@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/file_set.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/assert.h"
+
+/* Directories that are searched for what was renamed away, in one look. An editor saves a few files
+ * at a time; who changes more has a tool for it. */
+#define MAX_SEARCHES 32
 
 /* A set under construction from one look. */
 struct look {
@@ -13,6 +20,8 @@ struct look {
     struct wr_diag *diag;
     struct wr_file **files; /* owned; the pointers, not the files */
     size_t n;
+    size_t n_searches;
+    bool has_come; /* a file that was not there */
 };
 
 enum wr_err wr_file_set_init(struct wr_file_set *set, const struct wr_file_set_options *options)
@@ -92,8 +101,69 @@ static bool see(const struct wr_file_set *set, const char *path, struct wr_file_
     return true;
 }
 
-/* A file put into place whole has another inode, and something was there before. */
-static bool may_be_written(const struct wr_file *file, const struct wr_file_sight *sight)
+/* Whether `name` in `parent` has the bytes that were seen. */
+static bool has_bytes(const struct wr_file_set *set, const char *parent, const char *name,
+                      const struct wr_file_sight *seen)
+{
+    const size_t size = strlen(parent) + strlen(name) + 2;
+    char *const path = malloc(size);
+    struct wr_file_sight sight = {0};
+    struct wr_file_text text = {0};
+
+    if (path == NULL) {
+        return false;
+    }
+    (void) snprintf(path, size, "%s/%s", parent, name);
+
+    const bool is_equal = see(set, path, &sight, &text) && is_same(&sight, seen);
+
+    wr_file_text_fini(&text);
+    free(path);
+    return is_equal;
+}
+
+/* Whether a file that was seen at `path` is in its directory by another name. Its inode alone does
+ * not tell, as it is soon given to another file. */
+static bool is_beside(const struct wr_file_set *set, const char *path,
+                      const struct wr_file_sight *seen)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const parent = slash == NULL ? strdup(".") : strndup(path, (size_t) (slash - path) + 1);
+    DIR *const directory = parent == NULL ? NULL : opendir(parent);
+    bool is_found = false;
+
+    if (directory != NULL) {
+        for (const struct dirent *entry; !is_found && (entry = readdir(directory)) != NULL;) {
+            is_found = entry->d_ino == seen->inode && has_bytes(set, parent, entry->d_name, seen);
+        }
+        (void) closedir(directory);
+    }
+    free(parent);
+    return is_found;
+}
+
+/* True when the file that was there, `before`, was renamed for another to be written anew, as
+ * editors do. Not so when a link was turned, or the other shows that it was renamed itself: that
+ * alters its ctime, though not visibly within a tick of the clock. */
+static bool was_renamed_away(struct look *look, const char *path,
+                             const struct wr_file_sight *before)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0) {
+        return true;
+    }
+    if (S_ISLNK(status.st_mode) || status.st_ctim.tv_sec > status.st_mtim.tv_sec ||
+        (status.st_ctim.tv_sec == status.st_mtim.tv_sec &&
+         status.st_ctim.tv_nsec > status.st_mtim.tv_nsec)) {
+        return false;
+    }
+    return look->n_searches++ < MAX_SEARCHES && is_beside(look->set, path, before);
+}
+
+/* A file put into place whole has another inode, and something was there before, which is gone. */
+static bool may_be_written(struct look *look, const struct wr_file *file,
+                           const struct wr_file_sight *sight)
 {
     const struct wr_file_sight *const before = &file->seen;
 
@@ -101,16 +171,19 @@ static bool may_be_written(const struct wr_file *file, const struct wr_file_sigh
         return false;
     }
     return before->inode == 0 || sight->len == 0 || sight->len < file->taken.len / 2 ||
-           (before->device == sight->device && before->inode == sight->inode);
+           (before->device == sight->device &&
+            (before->inode == sight->inode || was_renamed_away(look, file->path, before)));
 }
 
 /* Takes over `text`. */
-static void note_sight(struct wr_file *file, const struct wr_file_sight *sight,
-                       struct wr_file_text *text, int64_t now_us)
+static void note_sight(struct look *look, struct wr_file *file, const struct wr_file_sight *sight,
+                       struct wr_file_text *text)
 {
+    look->has_come =
+        look->has_come || (file->seen.state == WR_FILE_ABSENT && sight->state != WR_FILE_ABSENT);
     if (!is_same(&file->seen, sight)) {
-        file->may_be_written = may_be_written(file, sight);
-        file->since_us = now_us;
+        file->may_be_written = may_be_written(look, file, sight);
+        file->since_us = look->now_us;
         wr_file_text_fini(&file->text);
     }
     file->seen = *sight;
@@ -135,12 +208,12 @@ static struct wr_file *new_file(char **path, size_t root)
     return file;
 }
 
-static void note_absent(struct wr_file *file, int64_t now_us)
+static void note_absent(struct look *look, struct wr_file *file)
 {
     const struct wr_file_sight nothing = {.state = WR_FILE_ABSENT};
     struct wr_file_text no_text = {0};
 
-    note_sight(file, &nothing, &no_text, now_us);
+    note_sight(look, file, &nothing, &no_text);
 }
 
 /* Looks at a file that is there, known or not. Takes `*path` over when it is not. */
@@ -159,7 +232,7 @@ static bool look_at(struct look *look, struct wr_file *known, char **path, size_
         wr_file_text_fini(&text);
         return false;
     }
-    note_sight(file, &sight, &text, look->now_us);
+    note_sight(look, file, &sight, &text);
     look->files[look->n++] = file;
     return true;
 }
@@ -181,7 +254,7 @@ static bool merge(struct look *look, size_t root, size_t *first, struct wr_file_
 
         if (order < 0) {
             if (has_memory) {
-                note_absent(known, look->now_us);
+                note_absent(look, known);
             }
             look->files[look->n++] = known;
             k++;
@@ -258,6 +331,44 @@ static void forget(struct wr_file_set *set)
     set->n = n;
 }
 
+/* Which directories the roots are. A link in place of one is turned to what is whole. */
+static struct wr_hash identity_of(const struct wr_file_set *set)
+{
+    struct wr_hash identity = {0};
+
+    for (size_t root = 0; root < set->options.n_roots; root++) {
+        struct stat status;
+
+        if (lstat(set->options.roots[root], &status) == 0 && S_ISDIR(status.st_mode)) {
+            const struct {
+                struct wr_hash before;
+                uint64_t device, inode;
+            } bytes = {identity, status.st_dev, status.st_ino};
+
+            identity = wr_hash_of(
+                &set->key, (struct wr_str){.ptr = (const char *) &bytes, .len = sizeof bytes});
+        }
+    }
+    return identity;
+}
+
+/* Notes whether a directory is about to be filled again: it was missing or empty, or is another, or
+ * was so a moment ago and files still come. */
+static void note_refill(struct wr_file_set *set, bool was_missing, const struct look *look)
+{
+    const struct wr_hash identity = identity_of(set);
+    const bool is_another = set->is_identified && !wr_hash_equal(identity, set->identity);
+    const bool goes_on = set->is_refilled && look->has_come &&
+                         look->now_us < set->refilled_us + WR_FILE_SETTLE_WRITTEN_US;
+
+    if (was_missing || is_another || set->n_present == 0 || goes_on) {
+        set->refilled_us = look->now_us;
+        set->is_refilled = set->is_identified;
+    }
+    set->identity = identity;
+    set->is_identified = true;
+}
+
 static void sum_up(struct wr_file_set *set, int64_t now_us)
 {
     bool is_changing = false;
@@ -280,6 +391,7 @@ enum wr_err wr_file_set_look(struct wr_file_set *set, int64_t now_us, struct wr_
     size_t first = 0;
     enum wr_err err = make_room(&look, 0) ? WR_OK : WR_ERR_NO_MEMORY;
 
+    const bool was_missing = set->n_missing_roots > 0;
     const bool was_rooted = set->rooted_us != 0 && set->n_missing_roots == 0;
 
     set->n_missing_roots = 0;
@@ -300,17 +412,24 @@ enum wr_err wr_file_set_look(struct wr_file_set *set, int64_t now_us, struct wr_
     set->n = look.n;
     forget(set);
     sum_up(set, now_us);
+    note_refill(set, was_missing, &look);
     return err;
 }
 
-/* When a changed file has settled. A directory that is all empty at once is more likely about to be
- * filled again than a wish. */
+/* When a changed file has settled. What lacks in a directory that is being filled again is more
+ * likely about to come than a wish. */
 static int64_t settled_at(const struct wr_file_set *set, const struct wr_file *file)
 {
-    const bool is_slow =
-        file->seen.state == WR_FILE_ABSENT ? set->n_present == 0 : file->may_be_written;
+    if (file->seen.state != WR_FILE_ABSENT) {
+        return file->since_us +
+               (file->may_be_written ? WR_FILE_SETTLE_WRITTEN_US : WR_FILE_SETTLE_US);
+    }
 
-    return file->since_us + (is_slow ? WR_FILE_SETTLE_WRITTEN_US : WR_FILE_SETTLE_US);
+    const int64_t at_us =
+        file->since_us + (set->n_present == 0 ? WR_FILE_SETTLE_WRITTEN_US : WR_FILE_SETTLE_US);
+    const int64_t filled_us = set->refilled_us + WR_FILE_SETTLE_WRITTEN_US;
+
+    return set->is_refilled && set->n_present > 0 && filled_us > at_us ? filled_us : at_us;
 }
 
 bool wr_file_is_settled(const struct wr_file_set *set, const struct wr_file *file, int64_t now_us)

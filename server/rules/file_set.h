@@ -23,7 +23,9 @@
 struct wr_versions;
 
 /* How long a file must have looked the same before it is taken: one that was put into place whole,
- * and one that may still be being written, as it is new, empty, or was written in place. */
+ * and one that may still be being written, as it is new, empty, or was written in place, or anew
+ * beside the old one. What lacks while a directory is filled again waits as long for the last file
+ * that comes. */
 #define WR_FILE_SETTLE_US 30000
 #define WR_FILE_SETTLE_WRITTEN_US 1000000
 
@@ -72,6 +74,9 @@ struct wr_file_set {
     enum wr_err root_err; /* why one of them is: WR_ERR_NOT_FOUND or WR_ERR_IO */
     int64_t changing_us;  /* since when a file has not been as taken; 0: all are as taken */
     int64_t rooted_us;    /* since when no root is missing */
+    int64_t refilled_us;  /* when a root was last about to be filled again, if `is_refilled` */
+    bool is_refilled, is_identified;
+    struct wr_hash identity; /* of the roots, if `is_identified` */
 };
 
 /* WR_ERR_SYSTEM when no random key is to be had. */

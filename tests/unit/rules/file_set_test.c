@@ -150,6 +150,19 @@ Test(file_set, a_change_begins_the_settling_anew)
     fini(&fixture);
 }
 
+static void write_anew(const struct scratch *scratch, const char *name, const char *text)
+{
+    scratch_rename(scratch, name, "a.yaml~");
+    scratch_write(scratch, name, text);
+}
+
+static void turn_link(const struct scratch *scratch, const char *name, const char *text)
+{
+    scratch_rename(scratch, name, "a.yaml~");
+    scratch_write(scratch, "v2", text);
+    scratch_link(scratch, name, "v2");
+}
+
 /* What each row does to a.yaml, and whether it may be half of something. */
 Test(file_set, what_may_be_half_written_settles_late)
 {
@@ -168,6 +181,8 @@ Test(file_set, what_may_be_half_written_settles_late)
         {"written in place", scratch_write, "a.yaml", "other text", true},
         {"added to", scratch_append, "a.yaml", "x", true},
         {"new", scratch_replace, "b.yaml", "other text", true},
+        {"renamed away and written anew", write_anew, "a.yaml", "other text", true},
+        {"a link in its place", turn_link, "a.yaml", "other text", false},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -196,6 +211,22 @@ Test(file_set, a_file_written_in_blocks_settles_behind_the_last)
     }
     cr_assert(look_after(&fixture, 510));
     cr_assert_eq(file_of(&fixture, "a.yaml")->text.len, 10u);
+    fini(&fixture);
+}
+
+Test(file_set, a_file_renamed_away_and_written_anew_in_two_pieces_is_taken_whole)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "first text");
+    write_anew(&fixture.scratch, "a.yaml", "another");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_not(look_after(&fixture, 500));
+    scratch_append(&fixture.scratch, "a.yaml", " text");
+    cr_assert_not(look_after(&fixture, 1));
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert(look_after(&fixture, 1));
+    cr_assert_eq(file_of(&fixture, "a.yaml")->text.len, 12u);
     fini(&fixture);
 }
 
@@ -320,6 +351,74 @@ Test(file_set, a_missing_root_takes_nothing_away)
     cr_assert_not(look_after(&fixture, 999));
     cr_assert(look_after(&fixture, 1));
     fini(&fixture);
+}
+
+static void clear(const struct fixture *fixture)
+{
+    scratch_remove(&fixture->scratch, "rules/a.yaml");
+    scratch_remove(&fixture->scratch, "rules/b.yaml");
+    scratch_remove(&fixture->scratch, "rules/c.yaml");
+}
+
+static void go_missing(struct fixture *fixture)
+{
+    scratch_rename(&fixture->scratch, "rules", "old");
+    cr_assert_not(look_after(fixture, 5000));
+    scratch_rename(&fixture->scratch, "old", "rules");
+    clear(fixture);
+}
+
+static void go_empty(struct fixture *fixture)
+{
+    clear(fixture);
+    cr_assert_not(look_after(fixture, 50));
+}
+
+static void become_another(struct fixture *fixture)
+{
+    scratch_rename(&fixture->scratch, "rules", "old");
+    scratch_make_directory(&fixture->scratch, "rules");
+}
+
+Test(file_set, what_lacks_in_a_directory_that_is_filled_again_is_waited_for)
+{
+    static const struct {
+        const char *what, *root;
+        void (*act)(struct fixture *);
+    } rows[] = {
+        {"missing", "rules", go_missing},
+        {"missing behind a link", "link", go_missing},
+        {"empty", "rules", go_empty},
+        {"another", "rules", become_another},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fixture fixture;
+        char path[SCRATCH_PATH_MAX];
+
+        init(&fixture);
+        scratch_make_directory(&fixture.scratch, "rules");
+        scratch_write(&fixture.scratch, "rules/a.yaml", "text");
+        scratch_write(&fixture.scratch, "rules/b.yaml", "text");
+        scratch_write(&fixture.scratch, "rules/c.yaml", "text");
+        scratch_link(&fixture.scratch, "link", "rules");
+        fixture.roots[0] = scratch_path(&fixture.scratch, rows[i].root, path);
+        (void) look_after(&fixture, 1);
+        take_all(&fixture);
+        rows[i].act(&fixture);
+        scratch_write(&fixture.scratch, "rules/a.yaml", "text");
+        cr_assert_not(look_after(&fixture, 50), "%s", rows[i].what);
+        cr_assert_not(look_after(&fixture, 900), "%s", rows[i].what);
+        scratch_write(&fixture.scratch, "rules/b.yaml", "text");
+        cr_assert_not(look_after(&fixture, 50), "%s", rows[i].what);
+        cr_assert_not(look_after(&fixture, 999), "%s", rows[i].what);
+        cr_assert_eq(fixture.due_us, fixture.now_us + MS(1), "%s", rows[i].what);
+
+        /* What does not come was taken away. */
+        cr_assert(look_after(&fixture, 1), "%s", rows[i].what);
+        cr_assert(is_settled(&fixture, "c.yaml"), "%s", rows[i].what);
+        fini(&fixture);
+    }
 }
 
 Test(file_set, files_are_kept_by_root_and_then_by_path)
