@@ -28,6 +28,8 @@
 #define PAUSE_US 50000
 /* How long those who came before the stop may take to speak. */
 #define LAST_WAIT_US 500000
+/* What those in the middle of TCP's handshake then get to finish it. */
+#define HANDSHAKES_MS 10
 /* Descriptors left for everything but connections when the cap follows from the limit on them. */
 #define RESERVED_FDS 64
 /* Accepted from one socket before the others get their turn. */
@@ -255,19 +257,37 @@ static int wait_ms(const struct wr_acceptor *acceptor)
     return left_us <= 0 ? 0 : (int) (left_us / 1000 < INT_MAX ? left_us / 1000 + 1 : INT_MAX);
 }
 
-/* Those who connected before the stop are not turned away for it. */
+/* Who connects from now on is refused; who waits in the system's queue is taken in before, as a
+ * close would reset them. Callers that come without an end are stopped by the time. */
+static void shut_sockets(struct wr_acceptor *acceptor, int64_t end_us)
+{
+    acceptor->is_paused = false;
+    for (size_t i = 0; i < acceptor->n_sockets; i++) {
+        wr_listen_hush(acceptor->options.listen, i);
+    }
+    (void) poll(NULL, 0, HANDSHAKES_MS);
+    for (size_t i = 0; i < acceptor->n_sockets; i++) {
+        while (accept_one(acceptor, acceptor->polled[i].fd) && mono_us() < end_us) {
+            continue;
+        }
+        wr_listen_shut(acceptor->options.listen, i);
+    }
+}
+
+/* Those who connected before the stop are not turned away for it; those who then say nothing have
+ * no call that could be lost. */
 static void finish(struct wr_acceptor *acceptor)
 {
     struct pollfd *const spoken = &acceptor->polled[acceptor->n_sockets + 1];
     const int64_t end_us = mono_us() + LAST_WAIT_US;
     int64_t now_us = 0;
 
-    (void) poll(acceptor->polled, acceptor->n_sockets, 0);
-    accept_some(acceptor);
+    shut_sockets(acceptor, end_us);
     while (!wr_newcomers_is_empty(acceptor->newcomers) && (now_us = mono_us()) < end_us) {
         (void) poll(spoken, 1, (int) ((end_us - now_us) / 1000 + 1));
         wr_newcomers_turn(acceptor->newcomers, mono_us());
     }
+    wr_newcomers_dismiss(acceptor->newcomers);
 }
 
 static void run(void *context)

@@ -20,9 +20,9 @@ struct wr_acceptor;
 struct wr_listen;
 
 struct wr_acceptor_options {
-    const struct wr_listen *listen; /* borrowed until stopped */
-    size_t max_connections;         /* 0: what the limit on open files leaves room for */
-    int64_t handshake_timeout_us;   /* for the first bytes of a connection; 0: none */
+    struct wr_listen *listen;     /* borrowed until stopped, which shuts it */
+    size_t max_connections;       /* 0: what the limit on open files leaves room for */
+    int64_t handshake_timeout_us; /* for the first bytes of a connection; 0: none */
     wr_adopt_fn adopt;
     void *context;              /* borrowed; of adopt */
     struct wr_metrics *metrics; /* borrowed */
@@ -34,9 +34,9 @@ WR_MUST_USE enum wr_err wr_acceptor_new(const struct wr_acceptor_options *option
 
 WR_MUST_USE enum wr_err wr_acceptor_start(struct wr_acceptor *acceptor);
 
-/* Takes in who waits, lets them speak for half a second at most, and joins; from then on adopt is
- * not called. Does nothing unless started. The listening sockets stay open, and callers would wait
- * in them: close them next. */
+/* Takes in who waits, shuts the listening sockets, lets those taken in speak for half a second at
+ * most, closes those that have not, and joins; from then on adopt is not called. Does nothing
+ * unless started. */
 void wr_acceptor_stop(struct wr_acceptor *acceptor);
 
 /* Of those that were accepted, how many are open. After stop. */

@@ -3,8 +3,10 @@
 #include "rpc/listen.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +15,9 @@
 
 #define DEFAULT_BACKLOG 4096
 #define DEFAULT_UNIX_MODE 0660
+/* In a TCP header. */
+#define TCP_FLAGS_AT 13
+#define TCP_SYN 0x02
 
 struct listener {
     int fd; /* owned */
@@ -139,11 +144,15 @@ static bool claim_path(struct listener *listener, unsigned mode)
     return true;
 }
 
-static void close_listener(const struct listener *listener)
+static void close_listener(struct listener *listener)
 {
     struct stat now;
 
+    if (listener->fd < 0) {
+        return;
+    }
     (void) close(listener->fd);
+    listener->fd = -1;
     if (wr_address_is_unix(&listener->address) && listener->ino != 0) {
         const char *const path = wr_address_path(&listener->address);
 
@@ -267,6 +276,29 @@ enum wr_err wr_listen_open(const struct wr_listen_options *options, struct wr_di
 failed:
     wr_listen_close(listen);
     return err;
+}
+
+void wr_listen_hush(struct wr_listen *listen, size_t index)
+{
+    struct sock_filter drop_syn[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, TCP_FLAGS_AT),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, TCP_SYN, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    const struct sock_fprog program = {.len = sizeof drop_syn / sizeof *drop_syn,
+                                       .filter = drop_syn};
+    const struct listener *const listener = &listen->listeners[index];
+
+    /* Where it fails, who comes within some microseconds is reset. */
+    if (!wr_address_is_unix(&listener->address)) {
+        (void) setsockopt(listener->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+    }
+}
+
+void wr_listen_shut(struct wr_listen *listen, size_t index)
+{
+    close_listener(&listen->listeners[index]);
 }
 
 void wr_listen_close(struct wr_listen *listen)

@@ -4,7 +4,8 @@
  *
  * Invariant: a Unix socket file that a server answers at is not replaced (two servers that start in
  * the same instant are not kept apart), and at the end only a file that is still ours is removed.
- * Threads: open and close by the owner; in between immutable.
+ * Threads: open and close by the owner; in between immutable but for hush and shut, which no
+ * other call may meet.
  */
 #ifndef WR_RPC_LISTEN_H
 #define WR_RPC_LISTEN_H
@@ -34,12 +35,20 @@ struct wr_listen_options {
 WR_MUST_USE enum wr_err wr_listen_open(const struct wr_listen_options *options,
                                        struct wr_diag *diag, struct wr_listen **out_listen);
 
-/* Connections that were accepted go on. */
+/* Before shut: whoever begins to connect by TCP gets no answer, and the caller's system tries again
+ * by itself; those who are connected can still be accepted, and no more are added to them. */
+void wr_listen_hush(struct wr_listen *listen, size_t index);
+
+/* Callers of this socket are refused from now on, and its file is gone; its address can still be
+ * asked for. Connections that were accepted go on, those that were not are reset. */
+void wr_listen_shut(struct wr_listen *listen, size_t index);
+
+/* Shuts what is not shut yet. */
 void wr_listen_close(struct wr_listen *listen);
 
 size_t wr_listen_count(const struct wr_listen *listen);
 
-/* Borrowed; non-blocking. */
+/* Borrowed; non-blocking; -1 when it is shut. */
 int wr_listen_fd(const struct wr_listen *listen, size_t index);
 
 /* What it is bound to, the port taken included. */

@@ -98,18 +98,19 @@ static int take_out(struct wr_newcomers *newcomers, struct newcomer *newcomer)
     return fd;
 }
 
+void wr_newcomers_dismiss(struct wr_newcomers *newcomers)
+{
+    while (newcomers->first != NULL) {
+        (void) close(take_out(newcomers, newcomers->first));
+    }
+}
+
 void wr_newcomers_destroy(struct wr_newcomers *newcomers)
 {
     if (newcomers == NULL) {
         return;
     }
-    for (struct newcomer *newcomer = newcomers->first; newcomer != NULL;) {
-        struct newcomer *const next = newcomer->next;
-
-        (void) close(newcomer->fd);
-        free(newcomer);
-        newcomer = next;
-    }
+    wr_newcomers_dismiss(newcomers);
     (void) close(newcomers->epoll_fd);
     free(newcomers);
 }

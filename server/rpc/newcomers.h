@@ -31,7 +31,6 @@ struct wr_newcomers_options {
 WR_MUST_USE enum wr_err wr_newcomers_new(const struct wr_newcomers_options *options,
                                          struct wr_newcomers **out_newcomers);
 
-/* Closes those that are still waited for. */
 void wr_newcomers_destroy(struct wr_newcomers *newcomers);
 
 /* Readable when a turn has something to do before anything is due; borrowed. */
@@ -48,5 +47,8 @@ WR_MUST_USE enum wr_err wr_newcomers_add(struct wr_newcomers *newcomers, int fd,
 
 /* Hands over, or closes, those whose time has come. */
 void wr_newcomers_turn(struct wr_newcomers *newcomers, int64_t mono_us);
+
+/* Closes those that are still waited for, as destroy does too. */
+void wr_newcomers_dismiss(struct wr_newcomers *newcomers);
 
 #endif

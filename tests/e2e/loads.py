@@ -59,9 +59,12 @@ class Load:
         self.ended = time.monotonic()
         self.finish()
 
+    @property
+    def sent_per_second(self):
+        return self.sent / ((self.ended or time.monotonic()) - self.begun)
+
     def __str__(self):
-        seconds = (self.ended or time.monotonic()) - self.begun
-        return f"{self.sent} calls at {self.sent / seconds:.0f}/s, {sum(self.failures.values())} failed {dict(self.failures)}"
+        return f"{self.sent} calls at {self.sent_per_second:.0f}/s, {sum(self.failures.values())} failed {dict(self.failures)}"
 
 
 class GrpcLoad(Load):
@@ -141,19 +144,30 @@ class HttpLoad(Load):
             thread.start()
 
     def run(self):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as sock:
-            for _ in self.paced(self.connections):
+        sock = None
+        for _ in self.paced(self.connections):
+            try:
+                sock = sock or socket.create_connection(("127.0.0.1", self.port), timeout=30)
                 sock.sendall(self.request)
-                self.take(sock)
+                status = self.status(sock)
+            except OSError as error:
+                status = str(error)
+                if sock:
+                    sock.close()
+                sock = None
+            self.note(None if status == "200" else status)
+        if sock:
+            sock.close()
 
-    def take(self, sock):
+    @staticmethod
+    def status(sock):
         reply = b""
         while not reply.endswith(b"\r\n\r\n"):
             more = sock.recv(4096)
-            assert more, "Envoy closed the connection"
+            if not more:
+                raise ConnectionError("closed")
             reply += more
-        status = reply.split(b" ", 2)[1].decode()
-        self.note(None if status == "200" else status)
+        return reply.split(b" ", 2)[1].decode()
 
     def finish(self):
         for thread in self.threads:

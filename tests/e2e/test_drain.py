@@ -108,17 +108,23 @@ def report(capsys, load):
         print(f"\ndrain: {os.environ['PYTEST_CURRENT_TEST'].split('::')[-1].split(' ')[0]}: {load}")
 
 
+def check_rate(load):
+    """That it was a load; slow machines do less than they were asked to."""
+    assert load.sent_per_second >= RATE / 2, str(load)
+
+
 def check_none_failed(capsys, load):
     report(capsys, load)
     assert not load.failures, str(load)
-    assert load.good == load.sent > RATE
+    assert load.good == load.sent
+    check_rate(load)
 
 
 def check_few_failed(capsys, load):
     """Those that came while C core's shutdown was not yet known to the caller: some milliseconds of calls."""
     report(capsys, load)
     assert sum(load.failures.values()) < load.sent / 100, str(load)
-    assert load.sent > RATE
+    check_rate(load)
 
 
 def test_envoy_that_follows_health(fleet, envoy, capsys):
@@ -201,4 +207,4 @@ def test_full_speed_with_neither(fleet, envoy, capsys):
         restart_one(two, edge, load)
     report(capsys, load)
     assert sum(load.failures.values()) <= DEPTH, str(load)
-    assert load.sent > RATE
+    check_rate(load)

@@ -127,6 +127,28 @@ def test_a_second_signal_ends_the_first_process_of_a_container_too(launch):
     server.process = None
 
 
+def is_answered(server):
+    """False when the connection is refused; it fails when it is taken and then reset or closed."""
+    try:
+        sock = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    except ConnectionRefusedError:
+        return False
+    with rawh2.Connection.of(sock) as raw:
+        raw.send(rawh2.PREFACE, rawh2.frame(rawh2.SETTINGS, 0, 0), rawh2.frame(rawh2.PING, 0, 0, b"12345678"))
+        assert any(kind == rawh2.PING and flags & rawh2.ACK for kind, flags, _, _ in raw.frames()), "closed unanswered"
+    return True
+
+
+def test_silence_of_one_costs_others_nothing(launch):
+    """A connection that says nothing keeps no caller waiting in a socket that is then closed, nor the server from its end."""
+    server = launch(RULES, "--drain-timeout", LONG, "--max-connection-age", "50s")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10):
+        assert is_answered(server)
+        server.signal_stop()
+        wait_until(lambda: not is_answered(server), "refusal")
+        assert server.process.wait(20) == 0
+
+
 @pytest.mark.parametrize("age", ["0", "24h"])
 def test_silence_ends_it(launch, age):
     """Where age is no help, connections without calls are not waited for as long as they may take."""
