@@ -150,8 +150,10 @@ def test_k8s_cpu_quota_by_affinity(launch, words, n_workers):
             server = launch(RULES, *words)
         finally:
             os.sched_setaffinity(0, mask)
+        # A thread gives itself its name once it runs.
+        wait_until(lambda: sum(name.startswith("worker-") for name in threads(server)) == (n_workers or n),
+                   f"{n_workers or n} workers")
         names = threads(server)
-        assert sum(name.startswith("worker-") for name in names) == (n_workers or n), names
         assert len(names) - (n_workers or n) <= 12, names
 
 

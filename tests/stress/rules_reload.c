@@ -19,6 +19,7 @@ enum {
     WORKERS = 2,
     RELOADS = 10000,
     WARM_UP = 500,
+    SLACK_BYTES = 64 * 1024,
     RULES = 5,
 };
 
@@ -179,7 +180,9 @@ int main(void)
     const uint64_t matches = atomic_load_explicit(&shared.matches, memory_order_relaxed);
 
     wr_check(matches > RELOADS, "only %" PRIu64 " matches", matches);
-    wr_check(shared.warm_bytes > 0 && shared.end_bytes < shared.warm_bytes + shared.warm_bytes / 10,
+    /* What is in use depends on which look was last; a leak of eight bytes a reload would be over.
+     */
+    wr_check(shared.warm_bytes > 0 && shared.end_bytes < shared.warm_bytes + SLACK_BYTES,
              "%zu bytes in use after %d reloads, %zu after %d", shared.end_bytes, RELOADS,
              shared.warm_bytes, WARM_UP);
     wr_current_rules_fini(&shared.current);
