@@ -17,14 +17,8 @@ static void note(struct wr_config_reader *reader, enum wr_severity severity,
                  const struct wr_config_node *node, const struct wr_rule_path *path,
                  const char *hint, const char *text)
 {
-    struct wr_str path_text = {0};
-
-    /* A note that will not be kept needs no path. */
-    if (path != NULL && reader->diag->n_kept < reader->diag->max_notes &&
-        !wr_rule_path_write(path, &reader->diag->arena, &path_text)) {
-        reader->diag->is_incomplete = true;
-    }
-    wr_diag_add(reader->diag, severity, wr_config_place(reader, node), path_text, hint, "%s", text);
+    wr_diag_add(reader->diag, severity, wr_config_place(reader, node),
+                wr_rule_path_note(path, reader->diag), hint, "%s", text);
 }
 
 void wr_config_error(struct wr_config_reader *reader, const struct wr_config_node *node,

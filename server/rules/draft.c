@@ -34,18 +34,6 @@ static int shown(struct wr_str text)
     return text.len > SHOWN_MAX ? SHOWN_MAX : (int) text.len;
 }
 
-static struct wr_str path_text(struct check *check, const struct wr_rule_path *path)
-{
-    struct wr_str text = {0};
-
-    /* A note that will not be kept needs no path. */
-    if (path != NULL && check->diag->n_kept < check->diag->max_notes &&
-        !wr_rule_path_write(path, &check->diag->arena, &text)) {
-        check->diag->is_incomplete = true;
-    }
-    return text;
-}
-
 __attribute__((format(printf, 4, 5))) static void add_error(struct check *check,
                                                             const struct subject *subject,
                                                             const char *hint, const char *format,
@@ -61,8 +49,8 @@ __attribute__((format(printf, 4, 5))) static void add_error(struct check *check,
     if (subject->draft->is_told) {
         return;
     }
-    wr_diag_add(check->diag, WR_SEVERITY_ERROR, subject->place, path_text(check, subject->path),
-                hint, "%s", text);
+    wr_diag_add(check->diag, WR_SEVERITY_ERROR, subject->place,
+                wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
 }
 
 __attribute__((format(printf, 4, 5))) static void add_warning(struct check *check,
@@ -77,8 +65,8 @@ __attribute__((format(printf, 4, 5))) static void add_warning(struct check *chec
     (void) vsnprintf(text, sizeof text, format, args);
     va_end(args);
     subject->draft->has_warning = true;
-    wr_diag_add(check->diag, WR_SEVERITY_WARNING, subject->place, path_text(check, subject->path),
-                hint, "%s", text);
+    wr_diag_add(check->diag, WR_SEVERITY_WARNING, subject->place,
+                wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
 }
 
 static void out_of_memory(struct check *check, struct wr_draft *draft)

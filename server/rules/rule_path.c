@@ -48,3 +48,14 @@ bool wr_rule_path_write(const struct wr_rule_path *path, struct wr_arena *arena,
     *out_text = (struct wr_str){.ptr = text.bytes, .len = text.len};
     return true;
 }
+
+struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag *diag)
+{
+    struct wr_str text = {0};
+
+    if (path != NULL && diag->n_kept < diag->max_notes &&
+        !wr_rule_path_write(path, &diag->arena, &text)) {
+        diag->is_incomplete = true;
+    }
+    return text;
+}

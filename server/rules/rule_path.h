@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "base/str.h"
 
 /* A longer text is cut here, so that long keys times many rules stay bounded. */
@@ -24,5 +25,9 @@ struct wr_rule_path {
 /* Writes the text into `arena`; false when memory is out. */
 bool wr_rule_path_write(const struct wr_rule_path *path, struct wr_arena *arena,
                         struct wr_str *out_text);
+
+/* The text for a note of `diag`, in its arena: empty for a NULL path, and for a note that will not
+ * be kept. Without memory the list is marked as incomplete. */
+struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag *diag);
 
 #endif
