@@ -218,8 +218,9 @@ static bool make_batch(struct wr_decision *decision)
         .takes = wr_arena_calloc(decision->frame.arena, n, sizeof *batch->takes),
         .now = decision->frame.now,
         .deadline_mono_us = decision->frame.deadline_mono_us,
-        .mode = WR_CHARGE_ALL,
+        .mode = WR_CHARGE_BY_COUNT,
         .metrics = decision->frame.metrics,
+        .arena = decision->frame.arena,
     };
     if (batch->takes == NULL) {
         return false;

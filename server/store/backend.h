@@ -14,14 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "limit/limit.h"
 #include "metrics/metrics.h"
 
-/* What the takes of one batch have to do with each other. More modes come with more kinds. */
+/*
+ * What the takes of one batch have to do with each other.
+ *
+ * BY_COUNT: each take is charged as the count of its limit says. WR_COUNT_ALL: always.
+ * WR_COUNT_ADMITTED: when it fits. WR_COUNT_ALL_OR_NOTHING: when every enforced take of its group
+ * fits, of whatever count; those that are not charged are looked at. Before the check the hits of
+ * takes with one key in one group add up. Refunds are given always, and refuse nobody; a take of 0
+ * hits refuses its group when it is over.
+ *
+ * STOP: when any take, enforced or not, would go over, those that would are charged and the others
+ * looked at; else all are charged. Counts and groups have no say.
+ *
+ * Groups and STOP are atomic: nobody sees, or comes between, a part of it.
+ */
 enum wr_charge_mode {
-    WR_CHARGE_ALL, /* nothing: each is charged whatever the others say */
+    WR_CHARGE_BY_COUNT,
+    WR_CHARGE_STOP,
 };
 
 /* Whether a take was decided, and why not. */
@@ -30,16 +45,23 @@ enum wr_take_answer {
     WR_TAKE_FULL,      /* a new counter, and there are as many live ones as allowed */
     WR_TAKE_NO_MEMORY, /* nothing was charged */
     WR_TAKE_TIMEOUT,   /* the store did not answer in time; whether it charged is not known */
+    WR_TAKE_AWAY,      /* the store cannot be reached, or refuses to work: nothing was charged */
+    WR_TAKE_LATE,      /* the store woke after the take's time was over: nothing was charged */
 };
 
 struct wr_take {
-    struct wr_str key;     /* canonical identity of the counter (design: identity); borrowed */
-    struct wr_limit limit; /* what is allowed */
-    uint64_t hits;         /* 0 looks and takes nothing */
-    bool is_refund;        /* gives hits back */
-    bool is_enforced;      /* neither shadow nor quota: its refusal refuses the call */
+    struct wr_str key;       /* canonical identity of the counter (design: identity); borrowed */
+    struct wr_limit limit;   /* what is allowed */
+    uint64_t hits;           /* 0 looks and takes nothing */
+    uint32_t group;          /* takes of one number stand or fall together; see wr_charge_mode */
+    bool is_refund;          /* gives hits back */
+    bool is_enforced;        /* neither shadow nor quota: its refusal refuses the call */
+    bool is_domain_group;    /* its group goes across the paths of a domain */
+    bool must_book;          /* a cost already spent: booked even when late or known to be over */
+    bool has_local_fallback; /* without an answer of a remote store, memory decides */
     /* set by the backend */
     enum wr_take_answer answer;
+    bool is_degraded;          /* decided by memory in place of a remote store */
     struct wr_verdict verdict; /* when decided */
 };
 
@@ -54,7 +76,9 @@ struct wr_batch {
     struct wr_now now;
     int64_t deadline_mono_us; /* the caller's; INT64_MAX when there is none */
     enum wr_charge_mode mode;
-    struct wr_metrics_block *metrics; /* of the thread that calls take; used only inside take */
+    /* both of the thread that calls take, and used only inside take */
+    struct wr_metrics_block *metrics;
+    struct wr_arena *arena; /* of the call: for what the backend needs until done */
     wr_batch_done_fn done;
     void *context;         /* of done */
     struct wr_batch *next; /* for the backend's own queues */

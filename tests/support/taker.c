@@ -17,7 +17,7 @@ void wr_taker_batch(struct wr_taker *taker, struct wr_take *takes, size_t n)
         .n_takes = n,
         .now = taker->now,
         .deadline_mono_us = INT64_MAX,
-        .mode = WR_CHARGE_ALL,
+        .mode = WR_CHARGE_BY_COUNT,
         .metrics = taker->metrics,
         .done = count_done,
         .context = &n_done,

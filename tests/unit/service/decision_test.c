@@ -119,7 +119,7 @@ Test(decision, hands_now_and_deadline_to_the_store)
 
     cr_assert_eq(batch->now.wall_us, 1000);
     cr_assert_eq(batch->deadline_mono_us, 77);
-    cr_assert_eq(batch->mode, WR_CHARGE_ALL);
+    cr_assert_eq(batch->mode, WR_CHARGE_BY_COUNT);
     desk_fini(&desk);
 }
 
