@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grpc.health.v1.Health: one serving state under every name that this server goes by, asked by
- * Check and List, followed by Watch.
+ * grpc.health.v1.Health: the state of this server, asked under one of its names
+ * (rpc/health_names.h) by Check and List, followed by Watch (rpc/health_watchers.h).
  *
- * Invariant: a watcher is told the state at once and each later one that it still finds when its
- * turn comes; none is missed for good. Once draining the state stays NOT_SERVING.
+ * Invariant: once draining the state stays NOT_SERVING.
  * Threads: set, drain and finish_watchers from any thread; calls on their owner threads.
  */
 #ifndef WR_RPC_HEALTH_H

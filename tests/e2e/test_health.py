@@ -7,6 +7,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
 MAX_WATCHERS = 1000     # of server/app.c
 NAMES = ["", "ratelimit", "envoy.service.ratelimit.v3.RateLimitService"]
+LIVE = "live"
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 SERVICE_UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
@@ -20,7 +21,7 @@ def ask(name):
     return health_pb2.HealthCheckRequest(service=name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, LIVE])
 def test_check_serving(launch, name):
     assert health(launch(RULES)).Check(ask(name), timeout=10).status == SERVING
 
@@ -33,7 +34,7 @@ def test_check_unknown_name(launch):
 
 def test_list(launch):
     reply = health(launch(RULES)).List(health_pb2.HealthListRequest(), timeout=10)
-    assert {name: s.status for name, s in reply.statuses.items()} == {name: SERVING for name in NAMES}
+    assert {name: s.status for name, s in reply.statuses.items()} == {name: SERVING for name in [*NAMES, LIVE]}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,4 +70,16 @@ def test_many_watchers_come_and_go(launch):
 def test_not_serving_while_no_file_is_good(launch):
     server = launch("domain: [\n")
     assert health(server).Check(ask(""), timeout=10).status == NOT_SERVING
+    assert health(server).Check(ask(LIVE), timeout=10).status == SERVING
     assert server.caller().call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
+
+
+def test_live_through_a_drain(launch):
+    """On a connection from before, and on a new one for as long as the socket is open."""
+    server = launch(RULES, "--drain-delay=5s")
+    stub = health(server)
+    states = stub.Watch(ask(""), timeout=30)
+    assert next(states).status == SERVING
+    server.signal_stop()
+    assert next(states).status == NOT_SERVING
+    assert [stub.Check(ask(LIVE), timeout=10).status, health(server).Check(ask(LIVE), timeout=10).status] == [SERVING] * 2

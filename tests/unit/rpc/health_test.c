@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 
 #include "base/thread.h"
+#include "tests/support/failing_malloc.h"
 #include "tests/support/fake_transport.h"
 
 #define S(literal) ((struct wr_str) WR_STR(literal))
-#define PATIENCE_MS 10000
 #define MAX_WATCHERS 3
 
 /* HealthCheckRequest: service = 1. HealthCheckResponse: status = 1. */
@@ -17,6 +17,7 @@
 #define ASK_FULL                                                                                   \
     S("\x0a\x2b"                                                                                   \
       "envoy.service.ratelimit.v3.RateLimitService")
+#define ASK_LIVE S("\x0a\x04live")
 #define ASK_OTHER S("\x0a\x05other")
 #define SERVING S("\x08\x01")
 #define NOT_SERVING S("\x08\x02")
@@ -121,13 +122,14 @@ Test(health, refuses_what_is_no_request)
     }
 }
 
-Test(health, lists_three_names)
+Test(health, lists_four_names)
 {
     struct wr_fake_call *const made = call(LIST, S(""));
 
     cr_assert_eq(made->n_replies, 1);
     /* A row has 2 bytes before it, 2 before its name unless that is empty, 4 for the state. */
-    cr_assert_eq(made->replies[0].len, (2 + 4) + (2 + 2 + 9 + 4) + (2 + 2 + 43 + 4), "%zu bytes",
+    cr_assert_eq(made->replies[0].len,
+                 (2 + 4) + (2 + 2 + 9 + 4) + (2 + 2 + 43 + 4) + (2 + 2 + 4 + 4), "%zu bytes",
                  made->replies[0].len);
     wr_fake_call_free(made);
 }
@@ -149,22 +151,6 @@ Test(health, tells_a_watcher_at_once_and_on_change)
     leave(watch);
 }
 
-Test(health, wakes_a_watcher_once_for_changes_before_its_turn)
-{
-    struct wr_fake_call *const watch = call(WATCH, ASK_ALL);
-
-    wr_health_set(health, true);
-    wr_health_set(health, false);
-    wr_health_set(health, true);
-    cr_assert_eq(wr_fake_transport_run(transport), 1);
-    expect_told(watch, "ny");
-    wr_health_set(health, false);
-    wr_health_set(health, true);
-    cr_assert_eq(wr_fake_transport_run(transport), 1);
-    expect_told(watch, "ny");
-    leave(watch);
-}
-
 Test(health, keeps_the_watch_of_an_unknown_service_open)
 {
     struct wr_fake_call *const watch = call(WATCH, ASK_OTHER);
@@ -178,42 +164,6 @@ Test(health, keeps_the_watch_of_an_unknown_service_open)
     (void) wr_fake_transport_run(transport);
     cr_assert(watch->is_finished);
     wr_fake_call_free(watch);
-}
-
-Test(health, lets_a_watcher_leave_parked_or_woken)
-{
-    struct wr_fake_call *const parked = call(WATCH, ASK_ALL);
-    struct wr_fake_call *const woken = call(WATCH, ASK_ALL);
-
-    wr_fake_call_cancel(parked);
-    wr_health_set(health, true);
-    wr_fake_call_cancel(woken);
-    cr_assert_eq(wr_fake_transport_run(transport), 2, "each await is woken, once");
-    cr_assert_eq(parked->n_replies + woken->n_replies, 2, "nothing is told to who has left");
-    wr_fake_call_free(parked);
-    wr_fake_call_free(woken);
-    wr_health_set(health, false);
-    cr_assert_eq(wr_fake_transport_run(transport), 0);
-}
-
-Test(health, takes_no_more_watchers_than_its_bound)
-{
-    struct wr_fake_call *watches[MAX_WATCHERS];
-
-    for (size_t i = 0; i < MAX_WATCHERS; i++) {
-        watches[i] = call(WATCH, ASK_ALL);
-    }
-
-    struct wr_fake_call *const extra = call(WATCH, ASK_ALL);
-
-    cr_assert_eq(extra->status, WR_STATUS_RESOURCE_EXHAUSTED);
-    wr_fake_call_free(extra);
-    leave(watches[1]);
-    watches[1] = call(WATCH, ASK_ALL);
-    expect_told(watches[1], "n");
-    for (size_t i = 0; i < MAX_WATCHERS; i++) {
-        leave(watches[i]);
-    }
 }
 
 Test(health, drains_for_good_and_then_ends_its_watchers)
@@ -239,6 +189,37 @@ Test(health, drains_for_good_and_then_ends_its_watchers)
     expect_told(late, "n");
     cr_assert(late->is_finished);
     wr_fake_call_free(late);
+}
+
+Test(health, says_live_before_rules_and_in_a_drain)
+{
+    struct wr_fake_call *const watch = call(WATCH, ASK_LIVE);
+
+    expect_check(ASK_LIVE, SERVING);
+    wr_health_set(health, true);
+    expect_check(ASK_LIVE, SERVING);
+    wr_health_drain(health);
+    (void) wr_fake_transport_run(transport);
+    expect_check(ASK_ALL, NOT_SERVING);
+    expect_check(ASK_LIVE, SERVING);
+    wr_health_finish_watchers(health);
+    (void) wr_fake_transport_run(transport);
+    expect_check(ASK_LIVE, SERVING);
+    expect_told(watch, "y");
+    cr_assert_eq(watch->status, WR_STATUS_UNAVAILABLE, "so that its connection can close");
+    wr_fake_call_free(watch);
+}
+
+Test(health, cannot_be_had_without_memory)
+{
+    for (size_t room = 0; room < 2; room++) {
+        failing_malloc_start(room);
+
+        struct wr_health *const none = wr_health_new(1);
+
+        failing_malloc_stop();
+        cr_assert_null(none, "with room for %zu", room);
+    }
 }
 
 static void flip(void *context)
