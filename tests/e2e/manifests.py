@@ -38,6 +38,11 @@ def container():
     return only
 
 
+def probes():
+    """{startupProbe, livenessProbe, readinessProbe: its gRPC call}"""
+    return {name: value["grpc"] for name, value in container().items() if name.endswith("Probe")}
+
+
 def options():
     """The container's arguments, {--name: value}."""
     return dict(word.split("=", 1) for word in container()["args"])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """deploy/kubernetes/: the manifests against Kubernetes' schemas, each other and the real server."""
 import os
-import socket
 
 import kubernetes_validate
 import manifests
@@ -11,6 +10,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 # preStop.sleep came with 1.30; what a later version drops, the newest schemas refuse.
 VERSIONS = ["1.30", kubernetes_validate.latest_version()]
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 NAMES = [f"{d['kind']}/{d['metadata']['name']}" for d in manifests.documents()]
 
 
@@ -75,9 +76,9 @@ def test_selector_picks_the_pod(labels):
 def test_ports_meet():
     port, = manifests.container()["ports"]
     assert port["containerPort"] == int(manifests.options()["--grpc-listen"].rpartition(":")[2])
-    assert manifests.container()["readinessProbe"]["grpc"]["port"] == port["containerPort"]
-    named = [manifests.container()[p]["tcpSocket"]["port"] for p in ("startupProbe", "livenessProbe")]
-    named += [p["targetPort"] for s in services() for p in s["spec"]["ports"]]
+    # Of gRPC probes Kubernetes takes a number only.
+    assert [call["port"] for call in manifests.probes().values()] == [port["containerPort"]] * 3
+    named = [p["targetPort"] for s in services() for p in s["spec"]["ports"]]
     named += [p["port"] for rule in manifests.the("NetworkPolicy")["spec"]["ingress"] for p in rule["ports"]]
     assert set(named) == {port["name"]}
 
@@ -105,10 +106,15 @@ def test_rules_are_good(tmp_path):
 
 
 def test_time_to_stop():
+    """The sum that the Deployment's comment makes: each part is given, and the margin is what is left."""
     options = manifests.options()
-    busy = manifests.container()["lifecycle"]["preStop"]["sleep"]["seconds"]
-    busy += sum(manifests.seconds(options.get(name, "0s")) for name in ("--drain-delay", "--drain-timeout"))
-    assert manifests.pod()["spec"]["terminationGracePeriodSeconds"] > busy
+    before = manifests.container()["lifecycle"]["preStop"]["sleep"]["seconds"]
+    delay, timeout = (manifests.seconds(options[name]) for name in ("--drain-delay", "--drain-timeout"))
+    grace = manifests.pod()["spec"]["terminationGracePeriodSeconds"]
+    margin = grace - before - delay - timeout
+    assert margin >= 5
+    with open(os.path.join(manifests.FOLDER, "deployment.yaml"), encoding="utf-8") as f:
+        assert f"{before} + {delay} + {timeout} + {margin}" in f.read()
 
 
 def test_counters_fit_into_memory():
@@ -143,14 +149,12 @@ def test_a_pod_serves(launch, tmp_path):
     mount_rules(mount, rule_files())
     options = {**manifests.options(), "--rules": mount, "--grpc-listen": "127.0.0.1:0"}
     server = launch({}, *(f"{k}={v}" for k, v in options.items()), by_flags=False)
-    assert health(server, manifests.container()["readinessProbe"]["grpc"]["service"]) == health_pb2.HealthCheckResponse.SERVING
+    assert {name: health(server, call["service"]) for name, call in manifests.probes().items()} == {
+        "startupProbe": SERVING, "livenessProbe": SERVING, "readinessProbe": SERVING}
     weirserver.same("OK: OK 99 of 100/MINUTE?", server.caller().call("edge", [["user", "a"]]))
 
 
 def test_bad_rules_make_a_pod_unready_and_not_dead(launch):
     server = launch({"edge.yaml": "domain: [\n"})
-    service = manifests.container()["readinessProbe"]["grpc"]["service"]
-    assert health(server, service) == health_pb2.HealthCheckResponse.NOT_SERVING
-    for probe in ("startupProbe", "livenessProbe"):
-        assert list(manifests.container()[probe]["tcpSocket"]) == ["port"]
-    socket.create_connection(("127.0.0.1", server.port), timeout=10).close()
+    assert {name: health(server, call["service"]) for name, call in manifests.probes().items()} == {
+        "startupProbe": SERVING, "livenessProbe": SERVING, "readinessProbe": NOT_SERVING}
