@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -48,6 +49,9 @@ static const struct {
                           "set http2_protocol_options in Envoy's cluster, or use a gRPC client"},
     [WR_PREFACE_TLS] = {WR_METRIC_CONNECTIONS_TLS, "speaks TLS to a plain port",
                         "take the transport socket or the TLS credentials off the client"},
+    [WR_PREFACE_NO_SETTINGS] = {WR_METRIC_CONNECTIONS_OTHER,
+                                "sent no SETTINGS behind the preface of HTTP/2",
+                                "RFC 9113, 3.4 wants it there"},
     [WR_PREFACE_OTHER] = {WR_METRIC_CONNECTIONS_OTHER, "speaks neither HTTP nor TLS",
                           "this port is for gRPC"},
 };
@@ -200,20 +204,35 @@ static void refuse(struct wr_newcomers *newcomers, struct newcomer *newcomer,
     (void) close(fd);
 }
 
+/* What is there to be read; it stays there. */
+static enum wr_preface spoken_by(int fd, ssize_t *out_n)
+{
+    char bytes[WR_PREFACE_SIZE];
+    const ssize_t n = recv(fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    const struct wr_str seen = {.ptr = bytes, .len = n > 0 ? (size_t) n : 0};
+    const enum wr_preface spoken = wr_preface_of(seen);
+    int n_waiting = 0;
+
+    *out_n = n;
+    if (spoken == WR_PREFACE_HTTP2 &&
+        (ioctl(fd, FIONREAD, &n_waiting) != 0 || (size_t) n_waiting < wr_preface_len(seen))) {
+        return WR_PREFACE_SHORT; /* the settings are not all there */
+    }
+    return spoken;
+}
+
 /* It has said something, or left. */
 static void look_at(struct wr_newcomers *newcomers, struct newcomer *newcomer, uint32_t events,
                     int64_t mono_us)
 {
-    char bytes[WR_PREFACE_SIZE];
-    const ssize_t n = recv(newcomer->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = 0;
+    const enum wr_preface spoken = spoken_by(newcomer->fd, &n);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }
 
     const bool is_leaving = n <= 0 || (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-    const enum wr_preface spoken =
-        wr_preface_of((struct wr_str){.ptr = bytes, .len = n > 0 ? (size_t) n : 0});
 
     if (spoken == WR_PREFACE_HTTP2) {
         newcomers->options.adopt(newcomers->options.context, take_out(newcomers, newcomer));

@@ -211,6 +211,9 @@ WRONG = {
     "bytes": (b"\xde\xad\xbe\xef", "neither HTTP nor TLS"),
     "silence": (b"", "too little"),
     "half a preface": (rawh2.PREFACE[:10], "too little"),
+    "a preface alone": (rawh2.PREFACE, "too little"),
+    "half of the settings": (rawh2.PREFACE + rawh2.frame(rawh2.SETTINGS, 0, 0, bytes(6))[:-1], "too little"),
+    "no settings": (rawh2.PREFACE + rawh2.frame(rawh2.PING, 0, 0, bytes(8)), "SETTINGS"),
 }
 
 
