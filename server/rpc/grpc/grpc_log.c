@@ -11,16 +11,17 @@
 #include "base/log.h"
 #include "rpc/grpc/grpc_time.h"
 
-static struct wr_log_limit limit;
+/* By severity: chatter must not hide an error. */
+static struct wr_log_limit limits[GPR_LOG_SEVERITY_ERROR + 1];
 
 static void write_line(gpr_log_func_args *args)
 {
     const char *const slash = strrchr(args->file, '/');
     uint64_t skipped = 0;
 
-    if (wr_log_limit_pass(&limit, wr_grpc_mono_us(), &skipped)) {
+    if (wr_log_limit_pass(&limits[args->severity], wr_grpc_mono_us(), &skipped)) {
         wr_log(args->severity == GPR_LOG_SEVERITY_ERROR ? WR_LOG_WARN : WR_LOG_DEBUG,
-               "gRPC C core noted something at %s:%d (%" PRIu64 " more left out)",
+               "gRPC C core noted something at %s:%d (%" PRIu64 " more of its severity left out)",
                slash == NULL ? args->file : slash + 1, args->line, skipped);
     }
 }

@@ -5,6 +5,7 @@
 #include <grpc/support/log.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "tests/support/capture.h"
 
 static struct capture capture;
@@ -28,6 +29,15 @@ static void many_errors(void)
     for (int i = 0; i < 1000; i++) {
         one_error();
     }
+}
+
+static void chatter_then_an_error(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        gpr_log("/a/b/chatter.cc", 1, GPR_LOG_SEVERITY_INFO, "chatter");
+        gpr_log("/a/b/chatter.cc", 2, GPR_LOG_SEVERITY_DEBUG, "chatter");
+    }
+    one_error();
 }
 
 static size_t lines(const char *of)
@@ -63,4 +73,16 @@ Test(grpc_log, is_no_flood)
 
     cr_assert_geq(n, 1);
     cr_assert_leq(n, 3, "one a second: %zu lines", n);
+}
+
+Test(grpc_log, hides_no_error_behind_chatter)
+{
+    gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
+    wr_log_set_level(WR_LOG_DEBUG);
+
+    const char *const got = captured(chatter_then_an_error);
+
+    cr_assert_not_null(strstr(got, "chatter.cc:1"), "%s", got);
+    cr_assert_not_null(strstr(got, "chttp2.cc:77"), "%s", got);
+    cr_assert_leq(lines(got), 7, "%s", got);
 }
