@@ -43,16 +43,18 @@ static int no_answer(const struct weir_error *error)
 static int print(const struct weirctl_args *args, const struct weirctl_load_plan *plan,
                  const struct weirctl_load_report *report)
 {
+    const uint64_t unanswered = report->failed + report->unsent;
+
     if (!args->json) {
         weirctl_report_print(stdout, plan, report);
     } else if (!weirctl_json_bench(stdout, plan, report)) {
         return WEIRCTL_EXIT_IO;
     }
-    if (report->failed > 0) {
-        fprintf(stderr, "weirctl: %llu checks had no answer: %s\n",
-                (unsigned long long) report->failed, report->complaint.text);
+    if (unanswered > 0) {
+        fprintf(stderr, "weirctl: %llu checks had no answer: %s\n", (unsigned long long) unanswered,
+                report->complaint.text);
     }
-    return report->failed > 0 || report->sent == 0 ? WEIRCTL_EXIT_NO_ANSWER : WEIRCTL_EXIT_OK;
+    return unanswered > 0 || report->sent == 0 ? WEIRCTL_EXIT_NO_ANSWER : WEIRCTL_EXIT_OK;
 }
 
 static int run(const struct weirctl_args *args, const struct weirctl_body *body)

@@ -117,18 +117,35 @@ static json_t *latency_value(const struct weirctl_histogram *latency_ns)
     }
 
     json_t *value = json_object();
-    bool ok = put_time(value, "min", latency_ns->min) &&
-              put_time(value, "mean", weirctl_histogram_mean(latency_ns));
+    bool ok = true;
 
-#define PUT_PERCENTILE(name, per_100k)                                                             \
-    ok = ok && put_time(value, name, weirctl_histogram_at(latency_ns, per_100k));
-    WEIRCTL_PERCENTILES(PUT_PERCENTILE)
-#undef PUT_PERCENTILE
-    if (!ok || !put_time(value, "max", latency_ns->max)) {
+#define PUT_LATENCY(name, ns, per_100k) ok = ok && put_time(value, name, ns);
+    WEIRCTL_LATENCIES(PUT_LATENCY, latency_ns)
+#undef PUT_LATENCY
+    if (!ok) {
         json_decref(value);
         return NULL;
     }
     return value;
+}
+
+/* The names of those that are only lower bounds. */
+static json_t *at_least_value(const struct weirctl_histogram *latency_ns)
+{
+    json_t *array = json_array();
+    bool ok = true;
+
+#define PUT_NAME(name, ns, per_100k)                                                               \
+    if (weirctl_histogram_is_at_least(latency_ns, per_100k)) {                                     \
+        ok = ok && json_array_append_new(array, json_string(name)) == 0;                           \
+    }
+    WEIRCTL_LATENCIES(PUT_NAME, latency_ns)
+#undef PUT_NAME
+    if (!ok) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
 }
 
 bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,
@@ -136,8 +153,8 @@ bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,
 {
     return print_line(
         stream,
-        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "loop",
-                  plan->rate > 0 ? "open" : "closed", "rate",
+        json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+                  "loop", plan->rate > 0 ? "open" : "closed", "rate",
                   plan->rate > 0 ? json_integer(plan->rate) : json_null(), "connections",
                   (json_int_t) plan->connections, "in_flight", (json_int_t) plan->in_flight, "keys",
                   (json_int_t) plan->keys, "sent", (json_int_t) report->sent, "unsent",
@@ -145,5 +162,6 @@ bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,
                   (json_int_t) report->refused, "failed", (json_int_t) report->failed, "elapsed_us",
                   (json_int_t) (report->elapsed_ns / 1000), "per_second",
                   (json_int_t) weirctl_report_rate(report), "latency_us",
-                  latency_value(&report->latency_ns), "error", error_value(&report->complaint)));
+                  latency_value(&report->latency_ns), "at_least",
+                  at_least_value(&report->latency_ns), "error", error_value(&report->complaint)));
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import threading
 
@@ -19,7 +20,7 @@ descriptors:
 """
 OK, NO_ANSWER, USAGE = 0, 2, 64
 KEYS = ["loop", "rate", "connections", "in_flight", "keys", "sent", "unsent", "admitted", "refused", "failed",
-        "elapsed_us", "per_second", "latency_us", "error"]
+        "elapsed_us", "per_second", "latency_us", "at_least", "error"]
 LATENCIES = ["min", "mean", "p50", "p90", "p99", "p99.9", "max"]
 ADMIT = fakerls.reply(overall_code="OK")
 
@@ -36,6 +37,7 @@ def bench(target, *words, status=OK, what=("d", "free=x")):
         ordered = [said["latency_us"][k] for k in LATENCIES if k != "mean"]
         assert ordered == sorted(ordered), said
         assert ordered[0] <= said["latency_us"]["mean"] <= ordered[-1]
+    assert bool(said["at_least"]) == (said["failed"] + said["unsent"] > 0), said
     return said
 
 
@@ -87,7 +89,7 @@ def test_an_open_loop_asks_as_often_as_told(launch):
     server = launch(RULES)
     said = bench(server.address, "--rate", "500", "--duration", "1s", "--connections", "2")
     assert (said["loop"], said["rate"]) == ("open", 500)
-    assert 500 <= said["sent"] + said["unsent"] <= 501
+    assert said["sent"] + said["unsent"] == 500
 
 
 def test_a_stall_shows_in_all_that_were_due_during_it():
@@ -107,18 +109,67 @@ def test_a_stall_shows_in_all_that_were_due_during_it():
     assert said["latency_us"]["p50"] >= 200_000, said
 
 
-def test_what_was_due_and_never_sent_is_told():
+def test_an_answer_that_does_not_come_in_time_is_a_lower_bound():
+    """As above, but each has only 300 ms from when it was due: what comes later, or not at all, has no answer."""
+    gate, calls = threading.Event(), []
+
+    def stall_once(request, context):
+        calls.append(request)
+        if len(calls) == 1:
+            gate.wait(1)
+        return ADMIT
+    with fakerls.serving(check=stall_once) as target:
+        said = bench(target, "--rate", "100", "--requests", "100", "--in-flight", "1", "--timeout", "300ms", status=NO_ANSWER)
+    assert said["sent"] + said["unsent"] == 100
+    assert said["failed"] >= 1
+    assert said["latency_us"]["max"] >= 300_000
+    assert "max" in said["at_least"] and "min" not in said["at_least"]
+
+
+@pytest.mark.parametrize("words", [["--rate", "200"], []])
+def test_a_server_that_stands_still_shows_in_the_percentiles(launch, words):
+    """From some moment on no answer comes at all. Of an open loop that is most of what was due, of a closed one what
+    the timeout lets it ask."""
+    server = launch(RULES)
+    caller = server.caller()
+    command = [weirserver.binary("weirctl"), "bench", "d", "k=a", *words, "--duration", "3s", "--timeout", "400ms", "--json",
+               "--target", server.address]
+    with subprocess.Popen(command, env=weirserver.clean_environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        weirserver.wait_until(lambda: caller.peek("d", ["k", "a"])["statuses"][0]["remaining"] < 100, "the first checks")
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            out, err = process.communicate(timeout=30)
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
+    said = json.loads(out)
+    assert process.returncode == NO_ANSWER, err
+    assert said["admitted"] + said["refused"] > 0
+    assert said["admitted"] + said["refused"] + said["failed"] == said["sent"]
+    assert said["failed"] >= 10, "all that was in flight"
+    assert "max" in said["at_least"] and "min" not in said["at_least"]
+    assert said["latency_us"]["max"] >= 400_000
+    assert said["error"]["code"] == "timeout"
+    if words:
+        assert said["sent"] + said["unsent"] == 600
+        assert {"p50", "p90", "p99", "p99.9"} <= set(said["at_least"]), said
+        assert said["latency_us"]["p50"] >= 400_000, said
+
+
+def test_what_was_due_and_never_sent_counts():
     with fakerls.serving(check=fakerls.silent) as target:
         said = bench(target, "--rate", "1000", "--duration", "200ms", "--timeout", "100ms", status=NO_ANSWER)
-    assert (said["sent"], said["failed"], said["latency_us"]) == (10, 10, None)
-    assert said["unsent"] in (190, 191)
+    assert said["sent"] + said["unsent"] == 200
+    assert (said["failed"], said["admitted"]) == (said["sent"], 0)
+    assert said["at_least"] == LATENCIES
+    assert said["latency_us"]["min"] >= 100_000
     assert said["error"]["code"] == "timeout"
 
 
 def test_a_failure_is_no_answer_and_told():
     with fakerls.serving(check=fakerls.failing(grpc.StatusCode.UNAVAILABLE, "no rules yet")) as target:
         said = bench(target, "--requests", "20", status=NO_ANSWER)
-    assert (said["failed"], said["latency_us"]) == (20, None)
+    assert (said["failed"], said["at_least"]) == (20, LATENCIES)
     assert "no rules yet" in said["error"]["text"]
     with fakerls.serving(check=fakerls.saying(b"\x08\x00")) as target:
         said = bench(target, "--requests", "20", status=NO_ANSWER)

@@ -48,6 +48,12 @@ void weirctl_histogram_add(struct weirctl_histogram *histogram, uint64_t value)
     histogram->counts[index_of(value)]++;
 }
 
+void weirctl_histogram_add_at_least(struct weirctl_histogram *histogram, uint64_t bound)
+{
+    weirctl_histogram_add(histogram, bound);
+    histogram->bounds[index_of(bound)]++;
+}
+
 /* The rank of a percentile, rounded up, without passing 64 bits. */
 static uint64_t rank_of(uint64_t count, uint32_t per_100k)
 {
@@ -57,18 +63,39 @@ static uint64_t rank_of(uint64_t count, uint32_t per_100k)
     return whole + rest > 0 ? whole + rest : 1;
 }
 
-uint64_t weirctl_histogram_at(const struct weirctl_histogram *histogram, uint32_t per_100k)
+/* The bucket that holds the value of a rank; the last one when there are not so many. */
+static size_t bucket_of(const struct weirctl_histogram *histogram, uint64_t rank)
 {
-    const uint64_t rank = rank_of(histogram->count, per_100k);
     uint64_t seen = 0;
 
     for (size_t i = 0; i < WEIRCTL_HISTOGRAM_BUCKETS; i++) {
         seen += histogram->counts[i];
         if (seen >= rank) {
-            return end_of(i) < histogram->max ? end_of(i) : histogram->max;
+            return i;
         }
     }
-    return histogram->max;
+    return WEIRCTL_HISTOGRAM_BUCKETS - 1;
+}
+
+uint64_t weirctl_histogram_at(const struct weirctl_histogram *histogram, uint32_t per_100k)
+{
+    const uint64_t end = end_of(bucket_of(histogram, rank_of(histogram->count, per_100k)));
+
+    return end < histogram->max ? end : histogram->max;
+}
+
+/* Whatever the others are, it is no higher when the values known up to its bucket reach its rank.
+ */
+bool weirctl_histogram_is_at_least(const struct weirctl_histogram *histogram, uint32_t per_100k)
+{
+    const uint64_t rank = rank_of(histogram->count, per_100k);
+    const size_t bucket = bucket_of(histogram, rank);
+    uint64_t known = 0;
+
+    for (size_t i = 0; i <= bucket; i++) {
+        known += histogram->counts[i] - histogram->bounds[i];
+    }
+    return histogram->count > 0 && known < rank;
 }
 
 uint64_t weirctl_histogram_mean(const struct weirctl_histogram *histogram)

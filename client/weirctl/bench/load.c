@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *     asking -- time is up, all are sent, or no connection is left --> draining -- nothing is in
- *     flight, or the timeout passed --> over
+ *     asking -- time is up, or all have begun --> draining -- each has its answer, or its time was
+ *     up, or no connection is left --> over
  *
- * A connection that ends, also by the server's GOAWAY, fails what it carried and is made again
- * once; when that is refused it stays away.
+ * All have the same timeout, so what is in flight is in a list in the order in which it began,
+ * whose first one runs out first. A connection that ends, also by the server's GOAWAY, fails what
+ * it carried and is made again once; when that is refused it stays away.
  */
 #include "load.h"
 
 #include "../../error.h"
 #include "peer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -24,7 +26,8 @@
 struct slot {
     struct weirctl_turn turn; /* the first member: a turn is its slot */
     size_t line;              /* the connection it belongs to */
-    struct slot *next_free;
+    struct slot *prev;        /* in flight: begun before it */
+    struct slot *next;        /* in flight: begun after it; else the next that is free */
 };
 
 struct line {
@@ -36,20 +39,21 @@ struct line {
 struct load {
     const struct weirctl_load_plan *plan;
     struct weirctl_load_report *report;
-    struct line *lines; /* owned */
-    struct slot *slots; /* owned */
-    uint8_t *bodies;    /* owned: a copy for each slot */
-    struct slot *free;  /* not in flight, and may begin */
-    size_t in_flight;
+    struct line *lines;  /* owned */
+    struct slot *slots;  /* owned */
+    uint8_t *bodies;     /* owned: a copy for each slot */
+    struct slot *free;   /* not in flight, and may begin */
+    struct slot *oldest; /* in flight */
+    struct slot *newest;
     size_t lines_left;
-    bool is_asking;
+    uint64_t timeout_ns;
     uint64_t begin_ns;
-    uint64_t last_ns;  /* of the last answer */
-    uint64_t asked_ns; /* how far the asking came */
+    uint64_t end_ns;  /* nothing begins in the closed loop, or becomes due, from then on */
+    uint64_t last_ns; /* of the last answer */
     uint32_t next_key;
     int epoll;
     int timer;
-    uint64_t timer_ns; /* what it is set to */
+    uint64_t timer_ns; /* when it goes off; UINT64_MAX: it is not set */
 };
 
 static uint64_t now_ns(void)
@@ -60,31 +64,77 @@ static uint64_t now_ns(void)
     return (uint64_t) now.tv_sec * SECOND_NS + (uint64_t) now.tv_nsec;
 }
 
-/* ---- Checks ---- */
-
-static uint64_t checks_begun(const struct load *load)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-    return load->report->sent;
+    return a < b ? a : b;
 }
 
-static bool may_begin(const struct load *load)
+static void keep_complaint(struct load *load, enum weir_err code, const char *text)
 {
-    return load->is_asking &&
-           (load->plan->requests == 0 || checks_begun(load) < load->plan->requests);
+    if (load->report->complaint.code == WEIR_OK && text[0] != '\0') {
+        weir_error_set(&load->report->complaint, code, "%s", text);
+    }
 }
 
-/* When check number `n` is due. */
-static uint64_t due_ns(const struct load *load, uint64_t n)
+/* ---- When ---- */
+
+static bool is_open(const struct load *load)
+{
+    return load->plan->rate != 0;
+}
+
+/* When the next check is due in the open loop. */
+static uint64_t due_ns(const struct load *load)
 {
     const uint64_t rate = load->plan->rate;
+    const uint64_t n = load->report->sent + load->report->unsent;
 
     return load->begin_ns + n / rate * SECOND_NS + n % rate * SECOND_NS / rate;
 }
 
+/* Is there another check to begin, now or later. In the open loop what was due before the end may
+ * still begin after it. */
+static bool has_more(const struct load *load, uint64_t now)
+{
+    const struct weirctl_load_report *report = load->report;
+    const uint64_t requests = load->plan->requests;
+
+    return (requests == 0 || report->sent + report->unsent < requests) &&
+           (is_open(load) ? due_ns(load) : now) < load->end_ns;
+}
+
+/* ---- Checks ---- */
+
 static void slot_free(struct load *load, struct slot *slot)
 {
-    slot->next_free = load->free;
+    slot->next = load->free;
     load->free = slot;
+}
+
+static void flight_add(struct load *load, struct slot *slot)
+{
+    slot->prev = load->newest;
+    slot->next = NULL;
+    if (load->newest != NULL) {
+        load->newest->next = slot;
+    } else {
+        load->oldest = slot;
+    }
+    load->newest = slot;
+}
+
+static void flight_remove(struct load *load, struct slot *slot)
+{
+    if (slot->prev != NULL) {
+        slot->prev->next = slot->next;
+    } else {
+        load->oldest = slot->next;
+    }
+    if (slot->next != NULL) {
+        slot->next->prev = slot->prev;
+    } else {
+        load->newest = slot->prev;
+    }
 }
 
 /* False when its connection takes no more. */
@@ -94,29 +144,27 @@ static bool slot_begin(struct load *load, struct slot *slot, uint64_t start_ns)
     const size_t number = (size_t) (slot - load->slots);
     struct line *line = &load->lines[slot->line];
 
-    if (line->peer == NULL) {
+    slot->turn.start_ns = start_ns;
+    if (line->peer == NULL || !weirctl_peer_begin(line->peer, &slot->turn)) {
         return false;
     }
     if (plan->keys > 1) {
         weirctl_body_set_key(plan->body, &load->bodies[number * plan->body->len], load->next_key);
         load->next_key = load->next_key + 1 < plan->keys ? load->next_key + 1 : 0;
     }
-    slot->turn.start_ns = start_ns;
-    if (!weirctl_peer_begin(line->peer, &slot->turn)) {
-        return false;
-    }
     line->has_news = true;
-    load->in_flight++;
+    flight_add(load, slot);
     load->report->sent++;
     return true;
 }
 
-static void count(struct load *load, const struct slot *slot, enum weirctl_answer answer)
+static void count(struct load *load, struct slot *slot, enum weirctl_answer answer, uint64_t now)
 {
     struct weirctl_load_report *report = load->report;
+    const uint64_t latency_ns = now - slot->turn.start_ns;
 
-    load->in_flight--;
-    load->last_ns = now_ns();
+    flight_remove(load, slot);
+    load->last_ns = now;
     switch (answer) {
     case WEIRCTL_ANSWER_ADMITTED:
         report->admitted++;
@@ -126,18 +174,34 @@ static void count(struct load *load, const struct slot *slot, enum weirctl_answe
         break;
     case WEIRCTL_ANSWER_FAILED:
         report->failed++;
+        weirctl_histogram_add_at_least(&report->latency_ns, latency_ns);
         return;
     }
-    weirctl_histogram_add(&report->latency_ns, load->last_ns - slot->turn.start_ns);
+    weirctl_histogram_add(&report->latency_ns, latency_ns);
 }
 
+static void complain_of_time(struct load *load)
+{
+    char text[WEIR_ERROR_MAX];
+
+    snprintf(text, sizeof text, "nothing came within %u ms%s", load->plan->timeout_ms,
+             is_open(load) ? " of when it was due" : "");
+    keep_complaint(load, WEIR_ERR_TIMEOUT, text);
+}
+
+/* An answer that comes too late is none, however late it was read. */
 static void on_end(void *arg, struct weirctl_turn *turn, enum weirctl_answer answer)
 {
     struct load *load = arg;
     struct slot *slot = (struct slot *) turn;
+    const uint64_t now = now_ns();
 
-    count(load, slot, answer);
-    if (load->plan->rate != 0 || !may_begin(load) || !slot_begin(load, slot, load->last_ns)) {
+    if (answer != WEIRCTL_ANSWER_FAILED && now - turn->start_ns >= load->timeout_ns) {
+        complain_of_time(load);
+        answer = WEIRCTL_ANSWER_FAILED;
+    }
+    count(load, slot, answer, now);
+    if (is_open(load) || !has_more(load, now) || !slot_begin(load, slot, now)) {
         slot_free(load, slot);
     }
 }
@@ -147,35 +211,53 @@ static void begin_due(struct load *load, uint64_t now)
 {
     struct slot *kept = NULL;
 
-    while (load->free != NULL && may_begin(load)) {
+    while (load->free != NULL && has_more(load, now)) {
         struct slot *slot = load->free;
-        const uint64_t start = load->plan->rate != 0 ? due_ns(load, checks_begun(load)) : now;
+        const uint64_t start = is_open(load) ? due_ns(load) : now;
 
         if (start > now) {
             break;
         }
-        load->free = slot->next_free;
+        load->free = slot->next;
         if (!slot_begin(load, slot, start)) {
-            slot->next_free = kept;
+            slot->next = kept;
             kept = slot;
         }
     }
     while (kept != NULL) {
         struct slot *slot = kept;
 
-        kept = slot->next_free;
+        kept = slot->next;
         slot_free(load, slot);
     }
 }
 
-/* ---- Connections ---- */
-
-static void keep_complaint(struct load *load, const char *text)
+/* Counts what is due and has waited so long as unsent. */
+static void leave_unsent(struct load *load, uint64_t now, uint64_t waited_ns)
 {
-    if (load->report->complaint.code == WEIR_OK && text[0] != '\0') {
-        weir_error_set(&load->report->complaint, WEIR_ERR_SERVER, "%s", text);
+    while (is_open(load) && has_more(load, now) && due_ns(load) + waited_ns <= now) {
+        weirctl_histogram_add_at_least(&load->report->latency_ns, now - due_ns(load));
+        complain_of_time(load);
+        load->report->unsent++;
     }
 }
+
+/* Ends what has run out of time. */
+static void expire(struct load *load, uint64_t now)
+{
+    while (load->oldest != NULL && load->oldest->turn.start_ns + load->timeout_ns <= now) {
+        struct slot *slot = load->oldest;
+
+        weirctl_peer_cancel(slot->turn.peer, &slot->turn);
+        load->lines[slot->line].has_news = true;
+        complain_of_time(load);
+        count(load, slot, WEIRCTL_ANSWER_FAILED, now);
+        slot_free(load, slot);
+    }
+    leave_unsent(load, now, load->timeout_ns);
+}
+
+/* ---- Connections ---- */
 
 static bool line_open(struct load *load, size_t number, struct weir_error *error)
 {
@@ -205,14 +287,15 @@ static void line_close(struct load *load, size_t number)
 {
     struct weirctl_peer *peer = load->lines[number].peer;
     const size_t first = number * load->plan->in_flight;
+    const uint64_t now = now_ns();
 
-    keep_complaint(load, weirctl_peer_complaint(peer));
+    keep_complaint(load, WEIR_ERR_SERVER, weirctl_peer_complaint(peer));
     for (size_t i = first; i < first + load->plan->in_flight; i++) {
         struct slot *slot = &load->slots[i];
 
         if (slot->turn.peer != NULL) {
             slot->turn.peer = NULL;
-            count(load, slot, WEIRCTL_ANSWER_FAILED);
+            count(load, slot, WEIRCTL_ANSWER_FAILED, now);
             slot_free(load, slot);
         }
     }
@@ -226,8 +309,8 @@ static void line_renew(struct load *load, size_t number)
     struct weir_error error;
 
     line_close(load, number);
-    if (load->is_asking && !line_open(load, number, &error)) {
-        keep_complaint(load, error.text);
+    if (has_more(load, now_ns()) && !line_open(load, number, &error)) {
+        keep_complaint(load, WEIR_ERR_SERVER, error.text);
     }
 }
 
@@ -275,10 +358,11 @@ static void line_ready(struct load *load, size_t number)
 
 /* ---- The course of it ---- */
 
-/* Sets the timer to what comes first, unless it is; `at` is not 0. */
+/* Sees to it that the timer goes off at `at` at the latest: sooner does no harm, and to set it
+ * costs a system call. */
 static void timer_set(struct load *load, uint64_t at)
 {
-    if (at == load->timer_ns) {
+    if (at >= load->timer_ns) {
         return;
     }
 
@@ -300,87 +384,60 @@ static void wait_until(struct load *load, uint64_t at)
     for (int i = 0; i < n; i++) {
         if (events[i].data.u64 < load->plan->connections) {
             line_ready(load, (size_t) events[i].data.u64);
+        } else {
+            load->timer_ns = UINT64_MAX;
         }
     }
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+/* When something is to be done, if nothing comes before. A check that is due and did not begin
+ * waits for room until its time is up. */
+static uint64_t next_ns(const struct load *load, uint64_t now)
 {
-    return a < b ? a : b;
+    uint64_t next = UINT64_MAX;
+
+    if (load->oldest != NULL) {
+        next = load->oldest->turn.start_ns + load->timeout_ns;
+    }
+    if (is_open(load) && has_more(load, now)) {
+        const uint64_t due = due_ns(load);
+
+        next = earlier(next, due > now ? due : due + load->timeout_ns);
+    }
+    return next;
 }
 
-static void ask(struct load *load)
+static void show_progress(struct load *load, uint64_t now)
 {
-    const struct weirctl_load_plan *plan = load->plan;
-    const uint64_t end_ns = load->begin_ns + plan->duration_ns;
-    uint64_t progress_ns = load->begin_ns + PROGRESS_NS;
-    uint64_t now = now_ns();
-
-    while (now < end_ns && may_begin(load) && load->lines_left > 0) {
-        uint64_t next = earlier(end_ns, progress_ns);
-
-        begin_due(load, now);
-        flush_news(load);
-        if (plan->rate != 0 && load->free != NULL) {
-            next = earlier(next, due_ns(load, checks_begun(load)));
-        }
-        wait_until(load, next);
-        now = now_ns();
-        if (now >= progress_ns) {
-            load->report->elapsed_ns = now - load->begin_ns;
-            if (plan->on_progress != NULL) {
-                plan->on_progress(plan->arg, load->report);
-            }
-            progress_ns = now + PROGRESS_NS;
-        }
-    }
-    load->asked_ns = earlier(now, end_ns);
-    if (plan->rate != 0) {
-        begin_due(load, load->asked_ns);
-    }
-    flush_news(load);
-    load->is_asking = false;
-}
-
-/* How many checks were due by the end, but not sent. */
-static uint64_t unsent(const struct load *load)
-{
-    const struct weirctl_load_plan *plan = load->plan;
-    const uint64_t passed = load->asked_ns - load->begin_ns;
-    uint64_t due = passed / SECOND_NS * plan->rate + passed % SECOND_NS * plan->rate / SECOND_NS;
-
-    if (plan->requests != 0) {
-        due = earlier(due, plan->requests);
-    }
-    return due > load->report->sent ? due - load->report->sent : 0;
-}
-
-static void drain(struct load *load)
-{
-    const uint64_t end_ns = now_ns() + (uint64_t) load->plan->timeout_ms * 1000000;
-    const uint64_t in_flight = load->in_flight;
-
-    while (load->in_flight > 0 && load->lines_left > 0 && now_ns() < end_ns) {
-        flush_news(load);
-        wait_until(load, end_ns);
-    }
-    if (load->in_flight > 0) {
-        weir_error_set(&load->report->complaint, WEIR_ERR_TIMEOUT,
-                       "%zu of the last %zu checks had no answer within %u ms", load->in_flight,
-                       (size_t) in_flight, load->plan->timeout_ms);
+    load->report->elapsed_ns = now - load->begin_ns;
+    if (load->plan->on_progress != NULL) {
+        load->plan->on_progress(load->plan->arg, load->report);
     }
 }
 
 static void run(struct load *load)
 {
-    load->begin_ns = now_ns();
-    load->last_ns = load->begin_ns;
-    load->is_asking = true;
-    ask(load);
-    if (load->plan->rate != 0) {
-        load->report->unsent = unsent(load);
+    uint64_t now = now_ns();
+    uint64_t progress_ns = now + PROGRESS_NS;
+
+    load->begin_ns = now;
+    load->last_ns = now;
+    load->end_ns = now + load->plan->duration_ns;
+    for (;;) {
+        expire(load, now);
+        begin_due(load, now);
+        flush_news(load);
+        if ((load->oldest == NULL && !has_more(load, now)) || load->lines_left == 0) {
+            break;
+        }
+        wait_until(load, earlier(progress_ns, next_ns(load, now)));
+        now = now_ns();
+        if (now >= progress_ns) {
+            show_progress(load, now);
+            progress_ns = now + PROGRESS_NS;
+        }
     }
-    drain(load);
+    leave_unsent(load, now, 0);
 }
 
 /* ---- Life ---- */
@@ -451,7 +508,12 @@ static enum weir_err open_all(struct load *load, struct weir_error *error)
 enum weir_err weirctl_load_run(const struct weirctl_load_plan *plan,
                                struct weirctl_load_report *report, struct weir_error *error)
 {
-    struct load load = {.plan = plan, .report = report, .epoll = -1, .timer = -1};
+    struct load load = {.plan = plan,
+                        .report = report,
+                        .timeout_ns = (uint64_t) plan->timeout_ms * 1000000,
+                        .epoll = -1,
+                        .timer = -1,
+                        .timer_ns = UINT64_MAX};
     enum weir_err err;
 
     memset(report, 0, sizeof *report);

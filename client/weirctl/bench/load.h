@@ -5,6 +5,10 @@
  * does; latency counts from that time, so that a server that stalls cannot hide the checks it held
  * up (no coordinated omission).
  *
+ * Each check has its timeout, from when its latency counts. One without an answer is in the
+ * latencies with the time that it had waited by then, as a lower bound; in the open loop also one
+ * that was due and could not be sent.
+ *
  * Threads: owner thread only; it is one thread altogether.
  */
 #ifndef WEIRCTL_BENCH_LOAD_H
@@ -16,13 +20,13 @@
 /* What has happened so far. admitted + refused + failed = sent once it is over. */
 struct weirctl_load_report {
     uint64_t sent;
-    uint64_t unsent; /* open loop: due before the end, but all in flight was taken */
+    uint64_t unsent; /* open loop: all in flight was taken until their time was up */
     uint64_t admitted;
     uint64_t refused;
     uint64_t failed;
-    uint64_t elapsed_ns; /* from the first check to the last answer */
-    struct weirctl_histogram latency_ns;
-    struct weir_error complaint; /* the first failure; WEIR_OK: none */
+    uint64_t elapsed_ns; /* from the first check to the last answer, or the end of its wait */
+    struct weirctl_histogram latency_ns; /* of sent and unsent, all */
+    struct weir_error complaint;         /* the first failure; WEIR_OK: none */
 };
 
 typedef void (*weirctl_progress_fn)(void *arg, const struct weirctl_load_report *report);
@@ -36,7 +40,7 @@ struct weirctl_load_plan {
     uint32_t rate;      /* a second, of all; 0: closed loop */
     uint64_t requests;  /* ends after so many; 0: by time alone */
     uint64_t duration_ns;
-    uint32_t timeout_ms;             /* for connecting, and for the last answers */
+    uint32_t timeout_ms;             /* for connecting, and for each check */
     weirctl_progress_fn on_progress; /* several times a second; NULL: none */
     void *arg;
 };

@@ -199,19 +199,28 @@ bool weirctl_peer_begin(struct weirctl_peer *peer, struct weirctl_turn *turn)
     };
     const nghttp2_data_provider provider = {.source.ptr = turn, .read_callback = read_body};
 
-    if (peer->is_leaving) {
+    if (peer->is_leaving || weirctl_peer_is_full(peer)) {
         return false;
     }
     turn->grpc_status = -1;
     turn->reply_len = 0;
     turn->body_sent = 0;
     turn->peer = peer;
-    if (nghttp2_submit_request(peer->session, NULL, headers, sizeof headers / sizeof headers[0],
-                               &provider, turn) < 0) {
+    turn->stream_id = nghttp2_submit_request(peer->session, NULL, headers,
+                                             sizeof headers / sizeof headers[0], &provider, turn);
+    if (turn->stream_id < 0) {
         turn->peer = NULL;
         return false;
     }
     return true;
+}
+
+/* RST_STREAM goes before any DATA, so that read_body does not see the turn again. */
+void weirctl_peer_cancel(struct weirctl_peer *peer, struct weirctl_turn *turn)
+{
+    nghttp2_session_set_stream_user_data(peer->session, turn->stream_id, NULL);
+    nghttp2_submit_rst_stream(peer->session, NGHTTP2_FLAG_NONE, turn->stream_id, NGHTTP2_CANCEL);
+    turn->peer = NULL;
 }
 
 /* Gathers frames, so that many checks leave in one packet. */

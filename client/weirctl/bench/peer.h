@@ -28,6 +28,7 @@ struct weirctl_turn {
     struct weirctl_peer *peer; /* whom it is with; NULL: not in flight */
     uint64_t start_ns;         /* its owner's */
     /* the peer's */
+    int32_t stream_id;
     size_t body_sent;
     int grpc_status; /* -1: none came */
     uint8_t reply[WEIRCTL_REPLY_MAX];
@@ -54,8 +55,12 @@ void weirctl_peer_destroy(struct weirctl_peer *peer);
 /* To wait on for reading, and for writing while weirctl_peer_flush left something over. */
 int weirctl_peer_fd(const struct weirctl_peer *peer);
 
-/* Begins a check; false when the connection takes no more. It is written by the next flush. */
+/* Begins a check; false when the connection takes no more: the server has said GOAWAY, or the last
+ * flush left something over. It is written by the next flush. */
 WEIR_MUST_USE bool weirctl_peer_begin(struct weirctl_peer *peer, struct weirctl_turn *turn);
+
+/* Gives up a turn in flight, without on_end, and says so to the server at the next flush. */
+void weirctl_peer_cancel(struct weirctl_peer *peer, struct weirctl_turn *turn);
 
 /* Reads what is there and ends turns. False: the connection is over. */
 WEIR_MUST_USE bool weirctl_peer_read(struct weirctl_peer *peer);

@@ -44,27 +44,29 @@ void weirctl_report_progress(FILE *stream, const struct weirctl_load_plan *plan,
 }
 
 /* A time in the unit that suits it, of three digits or more. */
-static void print_time(FILE *stream, const char *name, uint64_t ns)
+static void print_time(FILE *stream, const char *name, uint64_t ns, bool is_at_least)
 {
     const uint64_t us = (ns + 999) / 1000;
+    const bool is_short = us < 10000;
+    char text[32];
 
-    if (us < 10000) {
-        fprintf(stream, "  %-6s %8" PRIu64 " us\n", name, us);
-    } else {
-        fprintf(stream, "  %-6s %8" PRIu64 " ms\n", name, (us + 999) / 1000);
-    }
+    snprintf(text, sizeof text, "%s%" PRIu64, is_at_least ? ">=" : "",
+             is_short ? us : (us + 999) / 1000);
+    fprintf(stream, "  %-6s %8s %s\n", name, text, is_short ? "us" : "ms");
 }
 
 static void print_latency(FILE *stream, const struct weirctl_histogram *latency_ns, bool is_open)
 {
+    const bool has_bounds = weirctl_histogram_is_at_least(latency_ns, 100000);
+
     fprintf(stream, "\nLatency, from %s:\n", is_open ? "when each was due" : "when each was sent");
-    print_time(stream, "min", latency_ns->min);
-    print_time(stream, "mean", weirctl_histogram_mean(latency_ns));
-#define PRINT_PERCENTILE(name, per_100k)                                                           \
-    print_time(stream, name, weirctl_histogram_at(latency_ns, per_100k));
-    WEIRCTL_PERCENTILES(PRINT_PERCENTILE)
-#undef PRINT_PERCENTILE
-    print_time(stream, "max", latency_ns->max);
+#define PRINT_LATENCY(name, ns, per_100k)                                                          \
+    print_time(stream, name, ns, weirctl_histogram_is_at_least(latency_ns, per_100k));
+    WEIRCTL_LATENCIES(PRINT_LATENCY, latency_ns)
+#undef PRINT_LATENCY
+    if (has_bounds) {
+        fputs(">= at least: what had no answer counts with the time it had waited\n", stream);
+    }
 }
 
 void weirctl_report_print(FILE *stream, const struct weirctl_load_plan *plan,
@@ -85,7 +87,8 @@ void weirctl_report_print(FILE *stream, const struct weirctl_load_plan *plan,
             report->sent, elapsed_ms / 1000, elapsed_ms % 1000, weirctl_report_rate(report),
             report->admitted, report->refused, report->failed);
     if (report->unsent > 0) {
-        fprintf(stream, "  unsent   %" PRIu64 "  (the rate is more than all in flight can carry)\n",
+        fprintf(stream,
+                "  unsent   %" PRIu64 "  (all in flight was taken until their time was up)\n",
                 report->unsent);
     }
     if (report->latency_ns.count > 0) {

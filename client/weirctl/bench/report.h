@@ -11,12 +11,16 @@
 
 #include <stdio.h>
 
-/* The percentiles that are told, as parts of 100 000. */
-#define WEIRCTL_PERCENTILES(X)                                                                     \
-    X("p50", 50000)                                                                                \
-    X("p90", 90000)                                                                                \
-    X("p99", 99000)                                                                                \
-    X("p99.9", 99900)
+/* The latencies that are told: the name, the value and the percentile, as a part of 100 000, that
+ * is as sure as it. */
+#define WEIRCTL_LATENCIES(X, ns)                                                                   \
+    X("min", (ns)->min, 0)                                                                         \
+    X("mean", weirctl_histogram_mean(ns), 100000)                                                  \
+    X("p50", weirctl_histogram_at(ns, 50000), 50000)                                               \
+    X("p90", weirctl_histogram_at(ns, 90000), 90000)                                               \
+    X("p99", weirctl_histogram_at(ns, 99000), 99000)                                               \
+    X("p99.9", weirctl_histogram_at(ns, 99900), 99900)                                             \
+    X("max", (ns)->max, 100000)
 
 /* Answers a second; 0 without time. */
 uint64_t weirctl_report_rate(const struct weirctl_load_report *report);

@@ -115,13 +115,21 @@ Test(json, of_a_bench)
                  "{\"loop\":\"closed\",\"rate\":null,\"connections\":4,\"in_flight\":50,"
                  "\"keys\":7,\"sent\":3,\"unsent\":0,\"admitted\":2,\"refused\":1,\"failed\":0,"
                  "\"elapsed_us\":1500,\"per_second\":2000,\"latency_us\":{\"min\":1,\"mean\":2,"
-                 "\"p50\":2,\"p90\":3,\"p99\":3,\"p99.9\":3,\"max\":3},\"error\":null}\n");
+                 "\"p50\":2,\"p90\":3,\"p99\":3,\"p99.9\":3,\"max\":3},\"at_least\":[],"
+                 "\"error\":null}\n");
+    weirctl_histogram_add_at_least(&report.latency_ns, 4000);
+    assert_bench(&plan, &report,
+                 "{\"loop\":\"closed\",\"rate\":null,\"connections\":4,\"in_flight\":50,"
+                 "\"keys\":7,\"sent\":3,\"unsent\":0,\"admitted\":2,\"refused\":1,\"failed\":0,"
+                 "\"elapsed_us\":1500,\"per_second\":2000,\"latency_us\":{\"min\":1,\"mean\":2,"
+                 "\"p50\":2,\"p90\":4,\"p99\":4,\"p99.9\":4,\"max\":4},\"at_least\":[\"mean\","
+                 "\"p90\",\"p99\",\"p99.9\",\"max\"],\"error\":null}\n");
     plan.rate = 9;
     report = (struct weirctl_load_report){
         .sent = 1, .unsent = 8, .failed = 1, .complaint = {WEIR_ERR_SERVER, "oops"}};
     assert_bench(&plan, &report,
                  "{\"loop\":\"open\",\"rate\":9,\"connections\":4,\"in_flight\":50,\"keys\":7,"
                  "\"sent\":1,\"unsent\":8,\"admitted\":0,\"refused\":0,\"failed\":1,"
-                 "\"elapsed_us\":0,\"per_second\":0,\"latency_us\":null,\"error\":{\"code\":"
-                 "\"server\",\"text\":\"oops\"}}\n");
+                 "\"elapsed_us\":0,\"per_second\":0,\"latency_us\":null,\"at_least\":[],"
+                 "\"error\":{\"code\":\"server\",\"text\":\"oops\"}}\n");
 }

@@ -9,6 +9,7 @@ Test(histogram, of_nothing_is_zero)
 {
     cr_assert_eq(weirctl_histogram_at(&histogram, 50000), 0);
     cr_assert_eq(weirctl_histogram_mean(&histogram), 0);
+    cr_assert_not(weirctl_histogram_is_at_least(&histogram, 50000));
 }
 
 Test(histogram, is_exact_below_256)
@@ -72,4 +73,65 @@ Test(histogram, tells_the_one_slow_value_of_many)
     }
     cr_assert_eq(weirctl_histogram_at(&histogram, 99900), 100);
     cr_assert_eq(weirctl_histogram_at(&histogram, 99901), 1000000);
+}
+
+static void add(unsigned int count, uint64_t value, bool is_bound)
+{
+    for (unsigned int i = 0; i < count; i++) {
+        if (is_bound) {
+            weirctl_histogram_add_at_least(&histogram, value);
+        } else {
+            weirctl_histogram_add(&histogram, value);
+        }
+    }
+}
+
+static const struct {
+    unsigned int known; /* of 100 */
+    unsigned int bounds;
+    unsigned int slow; /* of 200 */
+    uint64_t bound;
+    uint32_t per_100k;
+    uint64_t at;
+    bool is_at_least;
+} bounded[] = {
+    /* nothing but what is known */
+    {100, 0, 0, 0, 50000, 100, false},
+    {100, 0, 0, 0, 100000, 100, false},
+    /* above a percentile a bound does nothing to it */
+    {99, 1, 0, 150, 0, 100, false},
+    {99, 1, 0, 150, 99000, 100, false},
+    {99, 1, 0, 150, 99900, 150, true},
+    {99, 1, 0, 150, 100000, 150, true},
+    /* below it, neither, as long as so many are known to be no higher */
+    {90, 10, 0, 50, 90000, 100, false},
+    {90, 10, 0, 50, 91000, 100, true},
+    {91, 9, 0, 50, 91000, 100, false},
+    {91, 9, 0, 50, 92000, 100, true},
+    /* the smallest one may be the one that is known to be at least less */
+    {99, 1, 0, 50, 0, 50, true},
+    /* what is at least 150 may be above the 200 that others are */
+    {50, 25, 25, 150, 50000, 100, false},
+    {50, 25, 25, 150, 51000, 150, true},
+    {50, 25, 25, 150, 76000, 200, true},
+    /* the same value, known and not */
+    {50, 50, 0, 100, 50000, 100, false},
+    {50, 50, 0, 100, 51000, 100, true},
+    /* nothing is known */
+    {0, 100, 0, 70, 0, 70, true},
+    {0, 100, 0, 70, 50000, 70, true},
+};
+
+Test(histogram, tells_what_rests_on_lower_bounds)
+{
+    for (size_t i = 0; i < sizeof bounded / sizeof bounded[0]; i++) {
+        memset(&histogram, 0, sizeof histogram);
+        add(bounded[i].known, 100, false);
+        add(bounded[i].bounds, bounded[i].bound, true);
+        add(bounded[i].slow, 200, false);
+        cr_assert_eq(weirctl_histogram_at(&histogram, bounded[i].per_100k), bounded[i].at,
+                     "row %zu", i);
+        cr_assert_eq(weirctl_histogram_is_at_least(&histogram, bounded[i].per_100k),
+                     bounded[i].is_at_least, "row %zu", i);
+    }
 }

@@ -102,6 +102,48 @@ Test(peer, writes_what_was_begun_and_forgets_it_at_its_end)
     cr_assert_eq(ends, 0);
 }
 
+/* Reads frames, over their preface, until one of this type; -> its stream. */
+static uint32_t stream_of_next(int fd, uint8_t type)
+{
+    uint8_t head[9];
+    uint8_t rest[16384];
+
+    do {
+        cr_assert_eq(recv(fd, head, sizeof head, MSG_WAITALL), (ssize_t) sizeof head);
+
+        const size_t len = (size_t) head[0] << 16 | (size_t) head[1] << 8 | head[2];
+
+        cr_assert_leq(len, sizeof rest);
+        cr_assert_eq(recv(fd, rest, len, MSG_WAITALL), (ssize_t) len);
+        cr_assert_neq(head[3], 0, "DATA of what was given up");
+    } while (head[3] != type);
+    return (uint32_t) head[7] << 8 | head[8];
+}
+
+Test(peer, gives_up_what_it_sent_and_what_it_did_not_send_yet)
+{
+    static const uint8_t body[40000] = {0};
+    int ends = 0;
+    struct pair pair = pair_of(&ends);
+    struct weirctl_turn sent = {.body = body, .body_len = 5};
+    struct weirctl_turn not_sent = {.body = body, .body_len = sizeof body};
+    uint8_t begin[24 + 4096];
+
+    cr_assert(weirctl_peer_begin(pair.peer, &sent));
+    cr_assert(weirctl_peer_flush(pair.peer));
+    cr_assert_gt(recv(pair.other, begin, sizeof begin, 0), 24);
+    cr_assert(weirctl_peer_begin(pair.peer, &not_sent));
+    weirctl_peer_cancel(pair.peer, &not_sent);
+    weirctl_peer_cancel(pair.peer, &sent);
+    cr_assert(sent.peer == NULL && not_sent.peer == NULL);
+    cr_assert(weirctl_peer_flush(pair.peer));
+    cr_assert_eq(stream_of_next(pair.other, 3), (uint32_t) sent.stream_id);
+    cr_assert_eq(not_sent.body_sent, 0);
+    cr_assert_eq(ends, 0, "on_end is for what ended by itself");
+    close(pair.other);
+    weirctl_peer_destroy(pair.peer);
+}
+
 Test(peer, is_not_made_of_nobody)
 {
     const struct weirctl_peer_options options = {.target = "unix:/nonexistent/weir.sock",

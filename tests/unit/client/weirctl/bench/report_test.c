@@ -79,6 +79,27 @@ Test(report, of_a_closed_loop)
                      "  max          50 ms\n");
 }
 
+Test(report, marks_what_rests_on_lower_bounds)
+{
+    for (uint64_t i = 1; i <= 100; i++) {
+        weirctl_histogram_add(&report.latency_ns, i * 1000);
+    }
+    weirctl_histogram_add_at_least(&report.latency_ns, 50000000);
+
+    const char *text = printed(&timed, false);
+
+    cr_assert_neq(strstr(text, "  min           1 us\n"
+                               "  mean      >=546 us\n"
+                               "  p50          52 us\n"
+                               "  p90          92 us\n"
+                               "  p99         101 us\n"
+                               "  p99.9      >=50 ms\n"
+                               "  max        >=50 ms\n"
+                               ">= at least: what had no answer counts with the time it had "
+                               "waited\n"),
+                  NULL, "%s", text);
+}
+
 Test(report, of_an_open_loop_says_what_was_not_sent)
 {
     struct weirctl_load_plan open = timed;
