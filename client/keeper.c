@@ -19,6 +19,7 @@
 #include <grpc/support/time.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -272,8 +273,17 @@ static void call_up(struct weir_keeper *keeper)
     grpc_call_unref(call);
 }
 
+static void refuse_own_thread(const struct weir_keeper *keeper)
+{
+    if (pthread_equal(pthread_self(), keeper->thread) != 0) {
+        fputs("libweir: weir_client_destroy was called by a callback of the same client\n", stderr);
+        abort();
+    }
+}
+
 void weir_keeper_stop(struct weir_keeper *keeper)
 {
+    refuse_own_thread(keeper);
     pthread_mutex_lock(&keeper->mutex);
     keeper->is_ending = true;
     pthread_cond_signal(&keeper->wake);

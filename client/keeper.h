@@ -38,7 +38,8 @@ struct weir_keeper {
 WEIR_MUST_USE bool weir_keeper_start(struct weir_keeper *keeper, const struct weir_route *route);
 
 /* Ends the calls that were taken, with WEIR_ERR_CANCELLED, and comes back when on_done was called
- * for each. No other call may be under way. The channel must still be there. */
+ * for each. No other call may be under way. The channel must still be there. From an on_done it
+ * aborts: the thread cannot wait for its own end. */
 void weir_keeper_stop(struct weir_keeper *keeper);
 
 /* After stop and after the end of the channel, which ends the watch. */

@@ -163,7 +163,8 @@ WEIR_API WEIR_MUST_USE enum weir_err weir_client_new(const struct weir_options *
 /*
  * Closes the connection and frees all. Asynchronous checks in flight end with WEIR_ERR_CANCELLED
  * unless their answer is there; each callback has run when this returns. No weir_check and no other
- * function on this client may be under way, and a callback must not call this. NULL is fine.
+ * function on this client may be under way. A callback of this client must not call it: that could
+ * never end, so it says so on stderr and aborts the program. NULL is fine.
  */
 WEIR_API void weir_client_destroy(struct weir_client *client);
 
@@ -316,7 +317,7 @@ typedef void (*weir_result_fn)(void *arg, const struct weir_result *result);
  * Threads: any. All callbacks of a client run one after the other in the one thread of the client,
  * possibly before this function has returned to another thread. They must be short, since each
  * holds up the others and the connection; they may call weir_check_async. weir_check works there
- * but waits, and weir_client_destroy must not be called.
+ * but waits, and weir_client_destroy of the same client aborts.
  */
 WEIR_API WEIR_MUST_USE enum weir_err weir_check_async(struct weir_client *client,
                                                       const struct weir_request *request,

@@ -3,7 +3,9 @@
 #include "weir/client.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/support/failing_malloc.h"
 
@@ -181,6 +183,44 @@ Test(client, lets_a_callback_start_a_check_unless_it_is_being_destroyed)
     weir_client_destroy(client);
     cr_assert(notes.next == WEIR_OK || notes.next == WEIR_ERR_CANCELLED);
     cr_assert_eq(notes.calls, notes.next == WEIR_OK ? 2 : 1);
+}
+
+static int said[2]; /* what goes to stderr, as a pipe */
+
+static void destroy_in_callback(void *arg, const struct weir_result *result)
+{
+    (void) result;
+    weir_client_destroy(arg);
+}
+
+/* Ends with success, which is no abort, when something else was said. */
+static void expect_words(int signal_number)
+{
+    static const char want[] =
+        "libweir: weir_client_destroy was called by a callback of the same client\n";
+    char got[sizeof want];
+
+    (void) signal_number;
+    if (read(said[0], got, sizeof got) != (ssize_t) sizeof want - 1 ||
+        memcmp(got, want, sizeof want - 1) != 0) {
+        _exit(0);
+    }
+}
+
+Test(client, aborts_when_its_own_callback_destroys_it, .signal = SIGABRT, .timeout = 20)
+{
+    const struct sigaction action = {.sa_handler = expect_words};
+    struct weir_client *client = client_of(WEIR_FAIL_OPEN);
+    struct weir_request request;
+
+    cr_assert_eq(pipe(said), 0);
+    cr_assert_eq(dup2(said[1], STDERR_FILENO), STDERR_FILENO);
+    cr_assert_eq(sigaction(SIGABRT, &action, NULL), 0);
+    good_request(&request);
+    cr_assert_eq(weir_check_async(client, &request, destroy_in_callback, client, NULL), WEIR_OK);
+    for (;;) {
+        pause();
+    }
 }
 
 Test(client, calls_nobody_back_for_a_check_it_did_not_take)
