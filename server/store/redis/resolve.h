@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of hosts → addresses, on a helper thread: the system's resolver blocks, for seconds when
+ * name servers are away. The thread is started by the first look-up that needs it.
+ *
+ * Threads: new and destroy by the owner; look-ups and their ends on the thread of the look-up's
+ * loop.
+ */
+#ifndef WR_STORE_REDIS_RESOLVE_H
+#define WR_STORE_REDIS_RESOLVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* Addresses of one name that are tried. */
+#define WR_REDIS_ADDRESSES 8
+
+struct wr_redis_loop;
+struct wr_redis_lookup;
+struct wr_redis_resolver;
+
+struct wr_redis_address {
+    struct sockaddr_storage storage;
+    socklen_t len;
+};
+
+struct wr_redis_addresses {
+    struct wr_redis_address items[WR_REDIS_ADDRESSES];
+    size_t n;
+};
+
+/* `n` is 0 when there is none; `why` then says why, statically. */
+typedef void (*wr_redis_resolved_fn)(void *context, const struct wr_redis_addresses *addresses,
+                                     const char *why);
+
+/* WR_ERR_NO_MEMORY. */
+WR_MUST_USE enum wr_err wr_redis_resolver_new(struct wr_redis_resolver **out_resolver);
+
+/* Every look-up has ended or is cancelled, and the loops of those have stopped. Waits for the
+ * look-up in progress. NULL is fine. */
+void wr_redis_resolver_destroy(struct wr_redis_resolver *resolver);
+
+/* An address written out, or a path when `port` is 0: needs no look-up. Returns 0 addresses when it
+ * is neither. */
+void wr_redis_resolve_numeric(struct wr_str host, uint16_t port,
+                              struct wr_redis_addresses *out_addresses);
+
+/* Looks `host` up; `done` is called on the loop's thread, once, unless it is cancelled. NULL when
+ * memory or threads are out. */
+struct wr_redis_lookup *wr_redis_resolve(struct wr_redis_resolver *resolver,
+                                         struct wr_redis_loop *loop, struct wr_str host,
+                                         uint16_t port, wr_redis_resolved_fn done, void *context);
+
+/* `done` is not called any more. NULL is fine. */
+void wr_redis_lookup_cancel(struct wr_redis_lookup *lookup);
+
+#endif
