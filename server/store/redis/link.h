@@ -54,8 +54,9 @@ struct wr_redis_link_options {
     struct wr_redis_place place;
     struct wr_str user, password; /* empty: none */
     uint32_t database;
-    struct wr_str script; /* loaded by each greeting and when forgotten; empty: none */
-    struct wr_str what;   /* of it in the log: "Redis", "Redis sentinel" */
+    struct wr_str script_load; /* SCRIPT LOAD as RESP, lives for ever; sent by each greeting and
+                                  when the server has forgotten; empty: none */
+    struct wr_str what;        /* of it in the log: "Redis", "Redis sentinel" */
     /* Each may be NULL. In them everything may be called but destroy. */
     void (*on_up)(void *context, struct wr_redis_link *link);
     /* UP is over, or an attempt to get there failed; `why` is a text for the log. */
@@ -111,6 +112,10 @@ void wr_redis_link_send_asking(struct wr_redis_link *link, struct wr_redis_reque
 /* SUBSCRIBE to `channels`, parted by spaces, now and after each greeting; what comes, the answers
  * included, goes to on_push, and requests may not be sent by this link any more. Before open. */
 void wr_redis_link_subscribe(struct wr_redis_link *link, struct wr_str channels);
+
+/* The server said that a request woke too late, though it was answered in time: its clock was set.
+ * For use in on_end and on_back, where request->from is the link. */
+void wr_redis_link_retime(struct wr_redis_link *link);
 
 /* Takes a request back without a word; its reply finds nobody. For wr_redis_request_drop and
  * deadlines. */

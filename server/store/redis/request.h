@@ -51,12 +51,13 @@ struct wr_redis_request {
     void *context; /* of on_end's owner */
     /* of loop and links */
     struct wr_redis_loop *loop;
-    struct wr_redis_timer timer;         /* of the deadline */
-    struct wr_redis_link *link;          /* that has it; NULL: none */
-    wr_redis_back_fn on_back;            /* NULL: it ends */
-    void *back_context;                  /* of on_back */
-    uint64_t place;                      /* in the link's pipeline, while it is there */
-    struct wr_redis_request *next;       /* in the link's queue, while it waits there */
+    struct wr_redis_timer timer;   /* of the deadline */
+    struct wr_redis_link *link;    /* that has it; NULL: none */
+    struct wr_redis_link *from;    /* during on_end and on_back: that gave it back; else NULL */
+    wr_redis_back_fn on_back;      /* NULL: it ends */
+    void *back_context;            /* of on_back */
+    uint64_t place;                /* in the link's pipeline, while it is there */
+    struct wr_redis_request *next; /* in the link's queue, while it waits there */
     struct wr_redis_request **link_from; /* what points at it in that queue; NULL: in no queue */
     bool was_sent;                       /* bytes of it may have reached a server */
     bool is_repeated;                    /* after the server had forgotten the script */

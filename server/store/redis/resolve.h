@@ -17,24 +17,24 @@
 #include "base/str.h"
 
 /* Addresses of one name that are tried. */
-#define WR_REDIS_ADDRESSES 8
+#define WR_REDIS_ENDPOINTS 8
 
 struct wr_redis_loop;
 struct wr_redis_lookup;
 struct wr_redis_resolver;
 
-struct wr_redis_address {
+struct wr_redis_endpoint {
     struct sockaddr_storage storage;
     socklen_t len;
 };
 
-struct wr_redis_addresses {
-    struct wr_redis_address items[WR_REDIS_ADDRESSES];
+struct wr_redis_endpoints {
+    struct wr_redis_endpoint items[WR_REDIS_ENDPOINTS];
     size_t n;
 };
 
 /* `n` is 0 when there is none; `why` then says why, statically. */
-typedef void (*wr_redis_resolved_fn)(void *context, const struct wr_redis_addresses *addresses,
+typedef void (*wr_redis_resolved_fn)(void *context, const struct wr_redis_endpoints *endpoints,
                                      const char *why);
 
 /* WR_ERR_NO_MEMORY. */
@@ -47,7 +47,7 @@ void wr_redis_resolver_destroy(struct wr_redis_resolver *resolver);
 /* An address written out, or a path when `port` is 0: needs no look-up. Returns 0 addresses when it
  * is neither. */
 void wr_redis_resolve_numeric(struct wr_str host, uint16_t port,
-                              struct wr_redis_addresses *out_addresses);
+                              struct wr_redis_endpoints *out_endpoints);
 
 /* Looks `host` up; `done` is called on the loop's thread, once, unless it is cancelled. NULL when
  * memory or threads are out. */
