@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/file_set.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/assert.h"
-
-/* Directories that are searched for what was renamed away, in one look. An editor saves a few files
- * at a time; who changes more has a tool for it. */
-#define MAX_SEARCHES 32
 
 /* A set under construction from one look. */
 struct look {
@@ -20,7 +14,6 @@ struct look {
     struct wr_diag *diag;
     struct wr_file **files; /* owned; the pointers, not the files */
     size_t n;
-    size_t n_searches;
     bool has_come; /* a file that was not there */
 };
 
@@ -95,84 +88,26 @@ static bool see(const struct wr_file_set *set, const char *path, struct wr_file_
     sight.hash =
         wr_hash_of(&set->key, (struct wr_str){.ptr = out_text->bytes, .len = out_text->len});
     sight.len = out_text->len;
-    sight.device = out_text->device;
-    sight.inode = out_text->inode;
     *out_sight = sight;
     return true;
 }
 
-/* Whether `name` in `parent` has the bytes that were seen. */
-static bool has_bytes(const struct wr_file_set *set, const char *parent, const char *name,
-                      const struct wr_file_sight *seen)
-{
-    const size_t size = strlen(parent) + strlen(name) + 2;
-    char *const path = malloc(size);
-    struct wr_file_sight sight = {0};
-    struct wr_file_text text = {0};
-
-    if (path == NULL) {
-        return false;
-    }
-    (void) snprintf(path, size, "%s/%s", parent, name);
-
-    const bool is_equal = see(set, path, &sight, &text) && is_same(&sight, seen);
-
-    wr_file_text_fini(&text);
-    free(path);
-    return is_equal;
-}
-
-/* Whether a file that was seen at `path` is in its directory by another name. Its inode alone does
- * not tell, as it is soon given to another file. */
-static bool is_beside(const struct wr_file_set *set, const char *path,
-                      const struct wr_file_sight *seen)
-{
-    const char *const slash = strrchr(path, '/');
-    char *const parent = slash == NULL ? strdup(".") : strndup(path, (size_t) (slash - path) + 1);
-    DIR *const directory = parent == NULL ? NULL : opendir(parent);
-    bool is_found = false;
-
-    if (directory != NULL) {
-        for (const struct dirent *entry; !is_found && (entry = readdir(directory)) != NULL;) {
-            is_found = entry->d_ino == seen->inode && has_bytes(set, parent, entry->d_name, seen);
-        }
-        (void) closedir(directory);
-    }
-    free(parent);
-    return is_found;
-}
-
-/* True when the file that was there, `before`, was renamed for another to be written anew, as
- * editors do. Not so when a link was turned, or the other shows that it was renamed itself: that
- * alters its ctime, though not visibly within a tick of the clock. */
-static bool was_renamed_away(struct look *look, const char *path,
-                             const struct wr_file_sight *before)
-{
-    struct stat status;
-
-    if (lstat(path, &status) != 0) {
-        return true;
-    }
-    if (S_ISLNK(status.st_mode) || status.st_ctim.tv_sec > status.st_mtim.tv_sec ||
-        (status.st_ctim.tv_sec == status.st_mtim.tv_sec &&
-         status.st_ctim.tv_nsec > status.st_mtim.tv_nsec)) {
-        return false;
-    }
-    return look->n_searches++ < MAX_SEARCHES && is_beside(look->set, path, before);
-}
-
-/* A file put into place whole has another inode, and something was there before, which is gone. */
-static bool may_be_written(struct look *look, const struct wr_file *file,
+/* One put into place whole is another file, and something was there before. */
+static bool may_be_written(const struct look *look, const struct wr_file *file,
                            const struct wr_file_sight *sight)
 {
-    const struct wr_file_sight *const before = &file->seen;
+    const struct wr_file_set_options *const options = &look->set->options;
+    const struct wr_arrival *const before = &file->seen.arrival;
 
     if (sight->state != WR_FILE_READ) {
         return false;
     }
-    return before->inode == 0 || sight->len == 0 || sight->len < file->taken.len / 2 ||
-           (before->device == sight->device &&
-            (before->inode == sight->inode || was_renamed_away(look, file->path, before)));
+    if (before->inode == 0 || sight->len == 0 || sight->len < file->taken.len / 2 ||
+        wr_arrival_is_same_file(&sight->arrival, before)) {
+        return true;
+    }
+    return !wr_arrival_is_whole(&sight->arrival, before) &&
+           !(options->was_moved_in != NULL && options->was_moved_in(options->context, file->path));
 }
 
 /* Takes over `text`. */
@@ -182,8 +117,12 @@ static void note_sight(struct look *look, struct wr_file *file, const struct wr_
     look->has_come =
         look->has_come || (file->seen.state == WR_FILE_ABSENT && sight->state != WR_FILE_ABSENT);
     if (!is_same(&file->seen, sight)) {
+        const bool was_changed = wr_file_is_changed(file);
+
         file->may_be_written = may_be_written(look, file, sight);
         file->since_us = look->now_us;
+        file->changed_us = was_changed ? file->changed_us : look->now_us;
+        look->set->went_us = sight->state == WR_FILE_ABSENT ? look->now_us : look->set->went_us;
         wr_file_text_fini(&file->text);
     }
     file->seen = *sight;
@@ -216,13 +155,18 @@ static void note_absent(struct look *look, struct wr_file *file)
     note_sight(look, file, &nothing, &no_text);
 }
 
+bool wr_file_set_is_stopping(const struct wr_file_set *set)
+{
+    return set->options.is_stopping != NULL && set->options.is_stopping(set->options.context);
+}
+
 /* Looks at a file that is there, known or not. Takes `*path` over when it is not. */
 static bool look_at(struct look *look, struct wr_file *known, char **path, size_t root)
 {
     struct wr_file_sight sight;
     struct wr_file_text text = {0};
 
-    if (!see(look->set, *path, &sight, &text)) {
+    if (wr_file_set_is_stopping(look->set) || !see(look->set, *path, &sight, &text)) {
         return false;
     }
 
@@ -232,6 +176,7 @@ static bool look_at(struct look *look, struct wr_file *known, char **path, size_
         wr_file_text_fini(&text);
         return false;
     }
+    sight.arrival = wr_arrival_of(&look->set->key, file->path, &text, &file->seen.arrival);
     note_sight(look, file, &sight, &text);
     look->files[look->n++] = file;
     return true;
@@ -277,7 +222,7 @@ static void keep(struct look *look, size_t root, size_t *first)
     const struct wr_file_set *const set = look->set;
 
     for (; *first < set->n && set->files[*first]->root == root; (*first)++) {
-        set->files[*first]->seen.inode = 0;
+        set->files[*first]->seen.arrival = (struct wr_arrival){0};
         look->files[look->n++] = set->files[*first];
     }
 }
@@ -307,7 +252,7 @@ static enum wr_err look_at_root(struct look *look, size_t root, size_t *first)
         keep(look, root, first);
         err = WR_OK;
     } else if (err == WR_OK && (!make_room(look, list.n) || !merge(look, root, first, &list))) {
-        err = WR_ERR_NO_MEMORY;
+        err = wr_file_set_is_stopping(set) ? WR_ERR_SYSTEM : WR_ERR_NO_MEMORY;
     }
     wr_file_list_fini(&list);
     return err;
@@ -369,19 +314,11 @@ static void note_refill(struct wr_file_set *set, bool was_missing, const struct 
     set->is_identified = true;
 }
 
-static void sum_up(struct wr_file_set *set, int64_t now_us)
+static void count_present(struct wr_file_set *set)
 {
-    bool is_changing = false;
-
     set->n_present = 0;
     for (size_t i = 0; i < set->n; i++) {
         set->n_present += set->files[i]->seen.state != WR_FILE_ABSENT;
-        is_changing = is_changing || wr_file_is_changed(set->files[i]);
-    }
-    if (!is_changing) {
-        set->changing_us = 0;
-    } else if (set->changing_us == 0) {
-        set->changing_us = now_us;
     }
 }
 
@@ -411,25 +348,42 @@ enum wr_err wr_file_set_look(struct wr_file_set *set, int64_t now_us, struct wr_
     set->files = look.files;
     set->n = look.n;
     forget(set);
-    sum_up(set, now_us);
+    count_present(set);
     note_refill(set, was_missing, &look);
     return err;
 }
 
-/* When a changed file has settled. What lacks in a directory that is being filled again is more
- * likely about to come than a wish. */
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When a file that lacks counts as removed. */
+static int64_t gone_at(const struct wr_file_set *set, const struct wr_file *file)
+{
+    const int64_t at_us =
+        earlier(set->went_us + WR_FILE_SETTLE_WRITTEN_US, file->since_us + WR_FILE_SET_PATIENCE_US);
+
+    return set->is_refilled && set->n_present > 0
+               ? later(set->refilled_us + WR_FILE_SETTLE_WRITTEN_US, at_us)
+               : at_us;
+}
+
+/* When a changed file has settled. */
 static int64_t settled_at(const struct wr_file_set *set, const struct wr_file *file)
 {
-    if (file->seen.state != WR_FILE_ABSENT) {
-        return file->since_us +
-               (file->may_be_written ? WR_FILE_SETTLE_WRITTEN_US : WR_FILE_SETTLE_US);
+    if (file->seen.state == WR_FILE_ABSENT) {
+        return gone_at(set, file);
     }
-
-    const int64_t at_us =
-        file->since_us + (set->n_present == 0 ? WR_FILE_SETTLE_WRITTEN_US : WR_FILE_SETTLE_US);
-    const int64_t filled_us = set->refilled_us + WR_FILE_SETTLE_WRITTEN_US;
-
-    return set->is_refilled && set->n_present > 0 && filled_us > at_us ? filled_us : at_us;
+    if (file->may_be_written) {
+        return file->since_us + WR_FILE_SETTLE_WRITTEN_US;
+    }
+    return earlier(file->since_us + WR_FILE_SETTLE_US, file->changed_us + WR_FILE_RESTLESS_US);
 }
 
 bool wr_file_is_settled(const struct wr_file_set *set, const struct wr_file *file, int64_t now_us)
@@ -440,7 +394,7 @@ bool wr_file_is_settled(const struct wr_file_set *set, const struct wr_file *fil
 bool wr_file_set_is_due(const struct wr_file_set *set, int64_t now_us, int64_t *out_due_us)
 {
     size_t n_changed = 0, n_settled = 0;
-    int64_t next_us = INT64_MAX;
+    int64_t next_us = INT64_MAX, patience_us = INT64_MAX;
 
     for (size_t i = 0; i < set->n; i++) {
         const struct wr_file *const file = set->files[i];
@@ -454,17 +408,15 @@ bool wr_file_set_is_due(const struct wr_file_set *set, int64_t now_us, int64_t *
         n_changed++;
         if (at_us <= now_us) {
             n_settled++;
-        } else if (at_us < next_us) {
-            next_us = at_us;
+            patience_us = earlier(patience_us, file->changed_us + WR_FILE_SET_PATIENCE_US);
+        } else {
+            next_us = earlier(next_us, at_us);
         }
     }
-
-    const int64_t patience_us = set->changing_us + WR_FILE_SET_PATIENCE_US;
-
     if (n_settled > 0 && (n_settled == n_changed || patience_us <= now_us)) {
         return true;
     }
-    *out_due_us = n_settled > 0 && patience_us < next_us ? patience_us : next_us;
+    *out_due_us = earlier(next_us, patience_us);
     return false;
 }
 

@@ -18,18 +18,23 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "rules/arrival.h"
 #include "rules/rule_files.h"
 
 struct wr_versions;
 
 /* How long a file must have looked the same before it is taken: one that was put into place whole,
- * and one that may still be being written, as it is new, empty, or was written in place, or anew
- * beside the old one. What lacks while a directory is filled again waits as long for the last file
- * that comes. */
+ * and one that may still be being written, as it is new or empty, or nothing shows that it was put
+ * into place whole. One that lacks waits as long behind the last that went, since it may be about
+ * to come again; and, while a directory is filled again, for the last file that comes. */
 #define WR_FILE_SETTLE_US 30000
 #define WR_FILE_SETTLE_WRITTEN_US 1000000
 
-/* Files that have settled wait this long for those that change at the same time and have not. */
+/* A file that is put into place whole again and again is taken as it is after so long. */
+#define WR_FILE_RESTLESS_US 500000
+
+/* A file that has settled waits this long, since it changed, for those that change at the same time
+ * and have not. So long after the first of them removals are taken even while more follow. */
 #define WR_FILE_SET_PATIENCE_US 2500000
 
 enum wr_file_state {
@@ -43,14 +48,15 @@ struct wr_file_sight {
     enum wr_file_state state;
     struct wr_hash hash; /* of the bytes, or of why they cannot be read */
     size_t len;
-    uint64_t device, inode; /* tell writing in place from replacing, nothing else; 0: not known */
+    struct wr_arrival arrival; /* tells writing in place from replacing, nothing else */
 };
 
 struct wr_file {
     char *path;                       /* owned */
     size_t root;                      /* which of the paths it was found by */
     struct wr_file_sight seen, taken; /* at the last look; when it was last taken */
-    int64_t since_us;                 /* it has looked like this */
+    int64_t since_us;                 /* since when it has looked like this */
+    int64_t changed_us;               /* since when it has not been as taken, if it is changed */
     bool may_be_written;              /* somebody may still be writing it */
     struct wr_file_text text;     /* owned: the bytes, or why not, while `seen` is not `taken` */
     struct wr_versions *versions; /* what was made of it; of whoever takes it, NULL at first */
@@ -61,6 +67,12 @@ struct wr_file_set_options {
     size_t n_roots;
     struct wr_file_choice choice;
     size_t max_file_bytes;
+    /* Whether the file at the path is known to have been put there whole since the last look, in
+     * place of the one that was there; it is asked once it has been read. NULL: never known. */
+    bool (*was_moved_in)(void *context, const char *path);
+    /* Whether to end early. NULL: never. */
+    bool (*is_stopping)(void *context);
+    void *context; /* borrowed; of both */
 };
 
 struct wr_file_set {
@@ -72,7 +84,7 @@ struct wr_file_set {
     size_t n_present; /* files that are there */
     size_t n_missing_roots;
     enum wr_err root_err; /* why one of them is: WR_ERR_NOT_FOUND or WR_ERR_IO */
-    int64_t changing_us;  /* since when a file has not been as taken; 0: all are as taken */
+    int64_t went_us;      /* when a file was last found gone */
     int64_t rooted_us;    /* since when no root is missing */
     int64_t refilled_us;  /* when a root was last about to be filled again, if `is_refilled` */
     bool is_refilled, is_identified;
@@ -89,10 +101,13 @@ void wr_file_set_fini(struct wr_file_set *set);
 /*
  * Looks at all files. What is left out, or missing, is noted. The files of a root that is missing
  * or cannot be read stay as they were, since that is no way to take rules away. WR_ERR_NO_MEMORY:
- * so do those that were not reached.
+ * so do those that were not reached. WR_ERR_SYSTEM: likewise, as it is to end early.
  */
 WR_MUST_USE enum wr_err wr_file_set_look(struct wr_file_set *set, int64_t now_us,
                                          struct wr_diag *diag);
+
+/* True when work on the set is to end early. */
+bool wr_file_set_is_stopping(const struct wr_file_set *set);
 
 /* True when the file is not as it was taken. */
 bool wr_file_is_changed(const struct wr_file *file);

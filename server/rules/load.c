@@ -32,7 +32,7 @@ enum wr_err wr_rules_load(const struct wr_load_options *options, struct wr_diag 
                           struct wr_load_result *out_result)
 {
     struct wr_rule_set set;
-    enum wr_err err = wr_rule_set_init(&set, options);
+    enum wr_err err = wr_rule_set_init(&set, options, NULL);
 
     if (err == WR_OK) {
         err = load(&set, diag, out_result);

@@ -40,6 +40,7 @@ struct wr_reload {
     int64_t due_us;      /* of the next look */
     int64_t look_us;     /* what a look took */
     bool is_watch_partial, has_missing_root;
+    bool is_stirred;       /* something happened while files were looked at */
     int64_t notes_second;  /* monotonic; of n_notes */
     size_t n_notes;        /* logged in it */
     size_t n_takes_untold; /* whose notes were left out since the last that were not */
@@ -57,6 +58,25 @@ static int64_t mono_us(void)
 
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Called behind the reading of the file at `path`. */
+static bool was_moved_in(void *context, const char *path)
+{
+    struct wr_reload *const reload = context;
+
+    if (reload->watch == NULL) {
+        return false;
+    }
+    reload->is_stirred = wr_watch_drain(reload->watch) || reload->is_stirred;
+    return wr_watch_has_moved_in(reload->watch, path);
+}
+
+static bool is_stopping(void *context)
+{
+    struct wr_reload *const reload = context;
+
+    return atomic_load_explicit(&reload->is_stopping, memory_order_acquire);
 }
 
 static void open_watch(struct wr_reload *reload)
@@ -79,7 +99,9 @@ enum wr_err wr_reload_new(const struct wr_reload_options *options, struct wr_rel
     reload->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     wr_diag_init(&reload->told, MAX_NOTES);
 
-    const bool has_set = wr_rule_set_init(&reload->set, options->load) == WR_OK;
+    const struct wr_rule_set_hooks hooks = {
+        .was_moved_in = was_moved_in, .is_stopping = is_stopping, .context = reload};
+    const bool has_set = wr_rule_set_init(&reload->set, options->load, &hooks) == WR_OK;
 
     if (reload->metrics == NULL || reload->wake_fd < 0 || !has_set) {
         wr_reload_destroy(reload);
@@ -243,7 +265,7 @@ static enum wr_err take(struct wr_reload *reload, int64_t now_us, bool takes_all
     if (err == WR_OK) {
         log_take(reload, &diag);
         use(reload, &change);
-    } else {
+    } else if (!is_stopping(reload)) {
         log_no_memory(reload);
     }
     wr_diag_fini(&diag);
@@ -280,6 +302,17 @@ static bool is_empty_for_good(const struct wr_reload *reload, int64_t now_us, in
     return false;
 }
 
+/* After an event: soon, but not so often that looking is all there is. */
+static void hasten(struct wr_reload *reload)
+{
+    const int64_t wait_us = BURST_US + 2 * reload->look_us;
+    const int64_t due_us = mono_us() + wait_us;
+
+    if (due_us < reload->due_us) {
+        reload->due_us = due_us;
+    }
+}
+
 /* Looks at the files, takes them if they are due, and sets when to look again. */
 static void look(struct wr_reload *reload)
 {
@@ -289,6 +322,10 @@ static void look(struct wr_reload *reload)
 
     wr_rules_release(reload->replaced);
     reload->replaced = NULL;
+    reload->is_stirred = false;
+    if (reload->watch != NULL) {
+        wr_watch_begin_look(reload->watch);
+    }
 
     enum wr_err err = see(reload);
     const bool is_new_watch = renew_watch(reload);
@@ -302,16 +339,8 @@ static void look(struct wr_reload *reload)
         due_us = now_us + BURST_US;
     }
     reload->due_us = err == WR_OK && due_us < poll_us ? due_us : poll_us;
-}
-
-/* After an event: soon, but not so often that looking is all there is. */
-static void hasten(struct wr_reload *reload)
-{
-    const int64_t wait_us = BURST_US + 2 * reload->look_us;
-    const int64_t due_us = mono_us() + wait_us;
-
-    if (due_us < reload->due_us) {
-        reload->due_us = due_us;
+    if (reload->is_stirred) {
+        hasten(reload);
     }
 }
 
@@ -344,7 +373,7 @@ static void run(void *context)
 
     /* Calls go first where processors are short. On Linux this is about the thread alone. */
     (void) setpriority(PRIO_PROCESS, 0, NICENESS);
-    while (!atomic_load_explicit(&reload->is_stopping, memory_order_acquire)) {
+    while (!is_stopping(reload)) {
         if (reload->due_us <= mono_us()) {
             look(reload);
         }

@@ -43,7 +43,8 @@ WR_MUST_USE enum wr_err wr_reload_start(struct wr_reload *reload);
 /* Has the thread look at the files now. */
 void wr_reload_look(struct wr_reload *reload);
 
-/* Joins. Does nothing unless started. */
+/* Joins; a load that runs is given up before its next file, or once what was read is put together.
+ * Does nothing unless started. */
 void wr_reload_stop(struct wr_reload *reload);
 
 /* Stops too. The rules in force stay. */

@@ -268,6 +268,9 @@ static int open_regular(const char *path, struct wr_file_text *text)
     }
     text->device = (uint64_t) status.st_dev;
     text->inode = (uint64_t) status.st_ino;
+    text->is_moved = status.st_ctim.tv_sec != status.st_mtim.tv_sec
+                         ? status.st_ctim.tv_sec > status.st_mtim.tv_sec
+                         : status.st_ctim.tv_nsec > status.st_mtim.tv_nsec;
     return fd;
 }
 

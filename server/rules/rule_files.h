@@ -44,6 +44,7 @@ struct wr_file_text {
     char *bytes; /* owned; not NULL once read */
     size_t len;
     uint64_t device, inode; /* of the file */
+    bool is_moved;          /* its ctime is later than its mtime */
 };
 
 /* Reads a regular file, one byte more than `max_len` at most, so that a larger one shows. False

@@ -4,34 +4,12 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "rules/conflicts.h"
 #include "rules/draft_copy.h"
+#include "rules/versions.h"
 
 #define FIRST_CHUNK_SIZE 4096
 #define PARSE_CHUNK_SIZE 65536
-
-/* One text of a file, parsed. */
-struct version {
-    struct wr_arena arena; /* of the draft */
-    struct wr_draft draft;
-};
-
-/* Which version a file goes on with. */
-enum choice {
-    CHOICE_NONE,
-    CHOICE_IN_FORCE,
-    CHOICE_CANDIDATE,
-};
-
-struct wr_versions {
-    struct version *in_force; /* owned; NULL: none */
-    /* Owned; good in itself, and at odds with other files; NULL: none. May do once they change. */
-    struct version *waiting;
-    bool is_refused; /* the text that was taken is not in force */
-    /* while files are taken */
-    bool is_taken;
-    enum choice choice;
-    struct version *parsed; /* owned; of the text that is taken now, when it is good in itself */
-};
 
 /* Files being taken. */
 struct take {
@@ -41,10 +19,14 @@ struct take {
     struct wr_diag *diag;
     /* all of as many as there are files; owned */
     struct wr_draft **drafts;
+    struct wr_versions **versions;
 };
 
-enum wr_err wr_rule_set_init(struct wr_rule_set *set, const struct wr_load_options *options)
+enum wr_err wr_rule_set_init(struct wr_rule_set *set, const struct wr_load_options *options,
+                             const struct wr_rule_set_hooks *hooks)
 {
+    static const struct wr_rule_set_hooks no_hooks;
+    const struct wr_rule_set_hooks *const known = hooks == NULL ? &no_hooks : hooks;
     const struct wr_file_set_options files = {
         .roots = options->paths,
         .n_roots = options->n_paths,
@@ -52,13 +34,16 @@ enum wr_err wr_rule_set_init(struct wr_rule_set *set, const struct wr_load_optio
                    .is_recursive = options->is_recursive,
                    .name = options->name},
         .max_file_bytes = options->bounds.max_file_bytes,
+        .was_moved_in = known->was_moved_in,
+        .is_stopping = known->is_stopping,
+        .context = known->context,
     };
 
     *set = (struct wr_rule_set){.options = options};
     return wr_file_set_init(&set->files, &files);
 }
 
-static void destroy_version(struct version *version)
+static void destroy_version(struct wr_version *version)
 {
     if (version != NULL) {
         wr_arena_fini(&version->arena);
@@ -102,9 +87,9 @@ static void make_errors(struct wr_diag *diag)
 }
 
 /* A version with a copy of `draft`; NULL when memory is out. */
-static struct version *new_version(const struct wr_draft *draft)
+static struct wr_version *new_version(const struct wr_draft *draft)
 {
-    struct version *const version = calloc(1, sizeof *version);
+    struct wr_version *const version = calloc(1, sizeof *version);
 
     if (version == NULL) {
         return NULL;
@@ -118,7 +103,8 @@ static struct version *new_version(const struct wr_draft *draft)
 }
 
 /* Parses the text of a file. False when memory is out; a text that is not good makes no version. */
-static bool parse(const struct take *take, const struct wr_file *file, struct version **out_version)
+static bool parse(const struct take *take, const struct wr_file *file,
+                  struct wr_version **out_version)
 {
     const struct wr_load_options *const options = take->set->options;
     struct wr_arena arena;
@@ -148,29 +134,23 @@ static struct wr_versions *versions_of(struct wr_file *file)
     return file->versions;
 }
 
-/* What `versions` has that is not in force and could be. */
-static struct version *candidate_of(const struct wr_versions *versions)
-{
-    return versions->is_taken ? versions->parsed : versions->waiting;
-}
-
 /* The first choice for a file, before it is held against others. */
-static enum choice choose(const struct wr_file *file)
+static enum wr_version_choice choose(const struct wr_file *file)
 {
     const struct wr_versions *const versions = file->versions;
     const enum wr_file_state state = versions->is_taken ? file->seen.state : file->taken.state;
 
     if (state == WR_FILE_ABSENT) {
-        return CHOICE_NONE;
+        return WR_CHOICE_NONE;
     }
-    if (candidate_of(versions) != NULL) {
-        return CHOICE_CANDIDATE;
+    if (wr_versions_candidate(versions) != NULL) {
+        return WR_CHOICE_CANDIDATE;
     }
-    return versions->in_force != NULL ? CHOICE_IN_FORCE : CHOICE_NONE;
+    return versions->in_force != NULL ? WR_CHOICE_IN_FORCE : WR_CHOICE_NONE;
 }
 
-/* Parses what is to be taken, and makes the first choices. */
-static bool begin(const struct take *take)
+/* Parses what is to be taken, and makes the first choices. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM. */
+static enum wr_err begin(const struct take *take)
 {
     struct wr_file_set *const files = &take->set->files;
 
@@ -179,7 +159,10 @@ static bool begin(const struct take *take)
         struct wr_versions *const versions = versions_of(file);
 
         if (versions == NULL) {
-            return false;
+            return WR_ERR_NO_MEMORY;
+        }
+        if (wr_file_set_is_stopping(files)) {
+            return WR_ERR_SYSTEM;
         }
         versions->is_taken = take->takes_all ? wr_file_is_changed(file)
                                              : wr_file_is_settled(files, file, take->now_us);
@@ -187,89 +170,40 @@ static bool begin(const struct take *take)
             note_unreadable(file, take->diag);
         } else if (versions->is_taken && file->seen.state == WR_FILE_READ &&
                    !parse(take, file, &versions->parsed)) {
-            return false;
+            return WR_ERR_NO_MEMORY;
         }
         versions->choice = choose(file);
     }
-    return true;
+    return WR_OK;
 }
 
-/* Gathers the drafts of the files that go on with `choice`, in order, behind those `n` there. */
-static size_t gather(const struct take *take, enum choice choice, size_t n)
-{
-    const struct wr_file_set *const files = &take->set->files;
-
-    for (size_t i = 0; i < files->n; i++) {
-        struct wr_versions *const versions = files->files[i]->versions;
-
-        if (versions->choice != choice) {
-            continue;
-        }
-        if (choice == CHOICE_IN_FORCE) {
-            take->drafts[n++] = &versions->in_force->draft;
-        } else {
-            struct wr_draft *const draft = &candidate_of(versions)->draft;
-
-            draft->is_told = !versions->is_taken;
-            take->drafts[n++] = draft;
-        }
-    }
-    return n;
-}
-
-/* Whoever was refused goes on with what it had. Returns whether anybody was, and sets
- * `*lacks_memory` when that is why. */
-static bool give_way(const struct take *take, bool *lacks_memory)
-{
-    const struct wr_file_set *const files = &take->set->files;
-    bool has_changed = false;
-
-    for (size_t i = 0; i < files->n; i++) {
-        struct wr_versions *const versions = files->files[i]->versions;
-        struct version *const candidate = candidate_of(versions);
-
-        if (versions->choice == CHOICE_CANDIDATE && candidate->draft.is_refused) {
-            *lacks_memory = *lacks_memory || candidate->draft.lacks_memory;
-            candidate->draft.is_refused = false; /* for itself it is good */
-            candidate->draft.lacks_memory = false;
-            versions->choice = versions->in_force != NULL ? CHOICE_IN_FORCE : CHOICE_NONE;
-            has_changed = true;
-        }
-    }
-    return has_changed;
-}
-
-/* Holds the files against each other until they agree: each round at least one gives way. */
+/* Holds the files against each other. */
 static bool settle_conflicts(const struct take *take)
 {
-    bool lacks_memory = false;
+    const struct wr_file_set *const files = &take->set->files;
 
-    do {
-        const size_t n_in_force = gather(take, CHOICE_IN_FORCE, 0);
-        const size_t n = gather(take, CHOICE_CANDIDATE, n_in_force);
-
-        wr_drafts_compare(take->drafts, n, take->set->options->merges_domains, take->diag);
-        for (size_t i = 0; i < n_in_force; i++) {
-            lacks_memory = lacks_memory || take->drafts[i]->lacks_memory;
-            take->drafts[i]->lacks_memory = take->drafts[i]->is_refused = false;
-        }
-    } while (give_way(take, &lacks_memory) && !lacks_memory);
-    return !lacks_memory;
+    for (size_t i = 0; i < files->n; i++) {
+        take->versions[i] = files->files[i]->versions;
+    }
+    return wr_conflicts_settle(&(struct wr_conflicts){
+        .versions = take->versions,
+        .n = files->n,
+        .drafts = take->drafts,
+        .merges_domains = take->set->options->merges_domains,
+        .diag = take->diag,
+    });
 }
 
 /* All drafts that were chosen, in the order of the files. */
 static size_t gather_all(const struct take *take)
 {
-    const struct wr_file_set *const files = &take->set->files;
     size_t n = 0;
 
-    for (size_t i = 0; i < files->n; i++) {
-        struct wr_versions *const versions = files->files[i]->versions;
+    for (size_t i = 0; i < take->set->files.n; i++) {
+        struct wr_draft *const draft = wr_versions_chosen(take->versions[i]);
 
-        if (versions->choice != CHOICE_NONE) {
-            take->drafts[n++] = versions->choice == CHOICE_IN_FORCE
-                                    ? &versions->in_force->draft
-                                    : &candidate_of(versions)->draft;
+        if (draft != NULL) {
+            take->drafts[n++] = draft;
         }
     }
     return n;
@@ -282,7 +216,8 @@ static bool is_another(const struct take *take)
 
     for (size_t i = 0; i < files->n; i++) {
         const struct wr_versions *const versions = files->files[i]->versions;
-        const enum choice same = versions->in_force != NULL ? CHOICE_IN_FORCE : CHOICE_NONE;
+        const enum wr_version_choice same =
+            versions->in_force != NULL ? WR_CHOICE_IN_FORCE : WR_CHOICE_NONE;
 
         if (versions->choice != same) {
             return true;
@@ -295,7 +230,7 @@ static bool is_another(const struct take *take)
 static void commit_file(struct wr_file *file, bool is_in_force)
 {
     struct wr_versions *const versions = file->versions;
-    const bool is_candidate = is_in_force && versions->choice == CHOICE_CANDIDATE;
+    const bool is_candidate = is_in_force && versions->choice == WR_CHOICE_CANDIDATE;
 
     if (versions->is_taken) {
         destroy_version(versions->waiting);
@@ -304,7 +239,7 @@ static void commit_file(struct wr_file *file, bool is_in_force)
         wr_file_take(file);
         versions->is_refused = file->seen.state != WR_FILE_ABSENT && !is_candidate;
     }
-    if (is_candidate || (is_in_force && versions->choice == CHOICE_NONE)) {
+    if (is_candidate || (is_in_force && versions->choice == WR_CHOICE_NONE)) {
         destroy_version(versions->in_force);
         versions->in_force = NULL;
     }
@@ -358,16 +293,23 @@ static enum wr_err run(const struct take *take, struct wr_rule_set_change *out_c
 {
     struct wr_rule_set_change change = {0};
 
-    if (!begin(take) || !settle_conflicts(take)) {
-        return WR_ERR_NO_MEMORY;
+    enum wr_err err = begin(take);
+
+    if (err == WR_OK && !settle_conflicts(take)) {
+        err = WR_ERR_NO_MEMORY;
+    }
+    if (err == WR_OK && wr_file_set_is_stopping(&take->set->files)) {
+        err = WR_ERR_SYSTEM;
+    }
+    if (err != WR_OK) {
+        return err;
     }
 
     const size_t n = gather_all(take);
     const bool has_any = n > 0 || is_empty(&take->set->files);
 
     if (has_any && is_another(take)) {
-        const enum wr_err err = wr_rules_new(take->drafts, n, &change.rules);
-
+        err = wr_rules_new(take->drafts, n, &change.rules);
         if (err != WR_OK) {
             return err;
         }
@@ -387,13 +329,16 @@ enum wr_err wr_rule_set_take(struct wr_rule_set *set, int64_t now_us, bool takes
         .takes_all = takes_all,
         .diag = diag,
         .drafts = malloc((set->files.n + 1) * sizeof(struct wr_draft *)),
+        .versions = malloc((set->files.n + 1) * sizeof(struct wr_versions *)),
     };
-    const enum wr_err err = take.drafts == NULL ? WR_ERR_NO_MEMORY : run(&take, out_change);
+    const bool has_memory = take.drafts != NULL && take.versions != NULL;
+    const enum wr_err err = has_memory ? run(&take, out_change) : WR_ERR_NO_MEMORY;
 
     if (err != WR_OK) {
         abandon(&take);
     }
     free(take.drafts);
+    free(take.versions);
     if (set->options->is_strict) {
         make_errors(diag);
     }

@@ -35,17 +35,25 @@ struct wr_rule_set_change {
     size_t n_newly_refused; /* of them, whose text was taken now */
 };
 
-/* WR_ERR_SYSTEM. `options` must outlive the set. */
+/* What whoever looks again and again knows besides; all may be NULL. See wr_file_set_options. */
+struct wr_rule_set_hooks {
+    bool (*was_moved_in)(void *context, const char *path);
+    bool (*is_stopping)(void *context);
+    void *context; /* borrowed */
+};
+
+/* WR_ERR_SYSTEM. `options` must outlive the set; `hooks` may be NULL. */
 WR_MUST_USE enum wr_err wr_rule_set_init(struct wr_rule_set *set,
-                                         const struct wr_load_options *options);
+                                         const struct wr_load_options *options,
+                                         const struct wr_rule_set_hooks *hooks);
 
 void wr_rule_set_fini(struct wr_rule_set *set);
 
 /*
  * Takes the files that have settled, or all as they were seen when `takes_all`. What is wrong with
  * them goes to `diag`; what was noted before of a file that has not changed is not noted again.
- * When there are files and none is good, what was in force stays. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM:
- * nothing was taken, try again.
+ * When there are files and none is good, what was in force stays. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM,
+ * also when it is to stop, which it does between two files: nothing was taken, try again.
  */
 WR_MUST_USE enum wr_err wr_rule_set_take(struct wr_rule_set *set, int64_t now_us, bool takes_all,
                                          struct wr_diag *diag,

@@ -18,8 +18,27 @@
 /* One thing that is watched for: any entry of a directory, or one of that name. */
 struct aim {
     int wd;
+    char *path;    /* owned; of the directory, as it was given */
     char *name;    /* owned; NULL: any */
     bool is_stale; /* not named since begin */
+};
+
+/* Files whose coming is noted at a time; beyond, nothing is known of any. */
+#define MAX_ARRIVALS 4096
+
+/* After these a path may lead elsewhere, so that nothing is known of how its files came. */
+#define BLINDING_EVENTS (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)
+#define DIRECTORY_EVENTS (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+
+/* A look and the one before. */
+#define BLIND_LOOKS 2
+
+/* How a file of a directory that is watched came. */
+struct arrival {
+    int wd;
+    char *name; /* owned */
+    bool is_moved_in, is_written;
+    bool is_old; /* nothing new since the last look began */
 };
 
 struct wr_watch {
@@ -27,6 +46,9 @@ struct wr_watch {
     struct aim *aims; /* owned */
     size_t n, size;
     bool is_partial, has_grown;
+    struct arrival *arrivals; /* owned */
+    size_t n_arrivals, arrivals_size;
+    unsigned n_blind_looks; /* that are still to begin before anything is known again */
 };
 
 enum wr_err wr_watch_new(struct wr_watch **out_watch)
@@ -52,9 +74,14 @@ void wr_watch_destroy(struct wr_watch *watch)
     }
     (void) close(watch->fd);
     for (size_t i = 0; i < watch->n; i++) {
+        free(watch->aims[i].path);
         free(watch->aims[i].name);
     }
     free(watch->aims);
+    for (size_t i = 0; i < watch->n_arrivals; i++) {
+        free(watch->arrivals[i].name);
+    }
+    free(watch->arrivals);
     free(watch);
 }
 
@@ -71,17 +98,17 @@ void wr_watch_begin(struct wr_watch *watch)
     watch->is_partial = watch->has_grown = false;
 }
 
-static bool is_aim(const struct aim *aim, int wd, const char *name, size_t len)
+static bool is_aim(const struct aim *aim, int wd, const char *path, const char *name, size_t len)
 {
-    return aim->wd == wd && (name == NULL) == (aim->name == NULL) &&
+    return aim->wd == wd && strcmp(aim->path, path) == 0 && (name == NULL) == (aim->name == NULL) &&
            (name == NULL || (strlen(aim->name) == len && memcmp(aim->name, name, len) == 0));
 }
 
-/* Watches with `wd` for entry `name` of `len` bytes, NULL for any. */
-static void note_aim(struct wr_watch *watch, int wd, const char *name, size_t len)
+/* Watches with `wd` for entry `name` of `len` bytes, NULL for any, of directory `path`. */
+static void note_aim(struct wr_watch *watch, int wd, const char *path, const char *name, size_t len)
 {
     for (size_t i = 0; i < watch->n; i++) {
-        if (is_aim(&watch->aims[i], wd, name, len)) {
+        if (is_aim(&watch->aims[i], wd, path, name, len)) {
             watch->aims[i].is_stale = false;
             return;
         }
@@ -99,13 +126,16 @@ static void note_aim(struct wr_watch *watch, int wd, const char *name, size_t le
         watch->size = size;
     }
 
-    char *const copy = name == NULL ? NULL : strndup(name, len);
+    const struct aim aim = {
+        .wd = wd, .path = strdup(path), .name = name == NULL ? NULL : strndup(name, len)};
 
-    if (name != NULL && copy == NULL) {
+    if (aim.path == NULL || (name != NULL && aim.name == NULL)) {
         watch->is_partial = true;
+        free(aim.path);
+        free(aim.name);
         return;
     }
-    watch->aims[watch->n++] = (struct aim){.wd = wd, .name = copy};
+    watch->aims[watch->n++] = aim;
 }
 
 /* Watches directory `path`. */
@@ -115,7 +145,7 @@ static void add(struct wr_watch *watch, const char *path, uint32_t events, const
     const int wd = inotify_add_watch(watch->fd, path, events | IN_MASK_ADD);
 
     if (wd >= 0) {
-        note_aim(watch, wd, name, len);
+        note_aim(watch, wd, path, name, len);
     } else if (errno == ENOSPC || errno == ENOMEM) {
         watch->is_partial = true;
     }
@@ -170,6 +200,7 @@ static void remove_aim(struct wr_watch *watch, size_t i)
 {
     const int wd = watch->aims[i].wd;
 
+    free(watch->aims[i].path);
     free(watch->aims[i].name);
     watch->aims[i] = watch->aims[--watch->n];
     if (!is_watched(watch, wd)) {
@@ -208,6 +239,113 @@ static bool concerns(const struct wr_watch *watch, const struct inotify_event *e
     return false;
 }
 
+static struct arrival *find_arrival(const struct wr_watch *watch, int wd, const char *name,
+                                    size_t len)
+{
+    for (size_t i = 0; i < watch->n_arrivals; i++) {
+        struct arrival *const arrival = &watch->arrivals[i];
+
+        if (arrival->wd == wd && strncmp(arrival->name, name, len) == 0 &&
+            arrival->name[len] == '\0') {
+            return arrival;
+        }
+    }
+    return NULL;
+}
+
+/* NULL when there is no room. */
+static struct arrival *add_arrival(struct wr_watch *watch, int wd, const char *name)
+{
+    if (watch->n_arrivals == watch->arrivals_size) {
+        const size_t size = watch->arrivals_size == 0 ? 16 : 2 * watch->arrivals_size;
+        struct arrival *const arrivals =
+            size > MAX_ARRIVALS ? NULL : realloc(watch->arrivals, size * sizeof *arrivals);
+
+        if (arrivals == NULL) {
+            return NULL;
+        }
+        watch->arrivals = arrivals;
+        watch->arrivals_size = size;
+    }
+
+    char *const copy = strdup(name);
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    watch->arrivals[watch->n_arrivals] = (struct arrival){.wd = wd, .name = copy};
+    return &watch->arrivals[watch->n_arrivals++];
+}
+
+static bool is_blinding(const struct inotify_event *event)
+{
+    return (event->mask & BLINDING_EVENTS) != 0 ||
+           ((event->mask & IN_ISDIR) != 0 && (event->mask & DIRECTORY_EVENTS) != 0);
+}
+
+/* Of a file that is written first and then renamed, the writing is noted by its first name. */
+static void note_arrival(struct wr_watch *watch, const struct inotify_event *event)
+{
+    struct arrival *arrival;
+
+    if (is_blinding(event)) {
+        watch->n_blind_looks = BLIND_LOOKS;
+    }
+    /* Names with a dot are no rules'. */
+    if (event->len == 0 || event->name[0] == '.' ||
+        (event->mask & (IN_MOVED_TO | IN_CREATE | IN_MODIFY)) == 0) {
+        return;
+    }
+    arrival = find_arrival(watch, event->wd, event->name, strlen(event->name));
+    if (arrival == NULL) {
+        arrival = add_arrival(watch, event->wd, event->name);
+    }
+    if (arrival == NULL) {
+        watch->n_blind_looks = BLIND_LOOKS;
+        return;
+    }
+    arrival->is_old = false;
+    arrival->is_moved_in = arrival->is_moved_in || (event->mask & IN_MOVED_TO) != 0;
+    arrival->is_written = arrival->is_written || (event->mask & (IN_CREATE | IN_MODIFY)) != 0;
+}
+
+void wr_watch_begin_look(struct wr_watch *watch)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < watch->n_arrivals; i++) {
+        struct arrival *const arrival = &watch->arrivals[i];
+
+        if (arrival->is_old) {
+            free(arrival->name);
+        } else {
+            arrival->is_old = true;
+            watch->arrivals[n++] = *arrival;
+        }
+    }
+    watch->n_arrivals = n;
+    watch->n_blind_looks -= watch->n_blind_looks > 0;
+}
+
+bool wr_watch_has_moved_in(const struct wr_watch *watch, const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash == NULL ? path : slash + 1;
+    const size_t len = slash == NULL ? 0 : (size_t) (slash - path);
+
+    for (size_t i = 0; i < watch->n && watch->n_blind_looks == 0; i++) {
+        const struct aim *const aim = &watch->aims[i];
+
+        if (strncmp(aim->path, path, len) == 0 &&
+            strspn(aim->path + len, "/") == strlen(aim->path + len)) {
+            const struct arrival *const arrival = find_arrival(watch, aim->wd, name, strlen(name));
+
+            return arrival != NULL && arrival->is_moved_in && !arrival->is_written;
+        }
+    }
+    return false;
+}
+
 bool wr_watch_drain(struct wr_watch *watch)
 {
     alignas(struct inotify_event) char buffer[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)];
@@ -225,6 +363,7 @@ bool wr_watch_drain(struct wr_watch *watch)
         for (const char *at = buffer; at < buffer + n;) {
             const struct inotify_event *const event = (const void *) at;
 
+            note_arrival(watch, event);
             is_concerned = is_concerned || concerns(watch, event);
             at += sizeof *event + event->len;
         }

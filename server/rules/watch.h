@@ -41,7 +41,20 @@ bool wr_watch_end(struct wr_watch *watch);
 /* True when the system granted less than was asked for since begin. */
 bool wr_watch_is_partial(const struct wr_watch *watch);
 
-/* Reads all events; true when one of them is about what is watched. */
+/* Reads all events and notes which files came how; true when one of them is about what is watched.
+ */
 bool wr_watch_drain(struct wr_watch *watch);
+
+/*
+ * A look at the files begins. What is known of how files came reaches back to the begin of the look
+ * before, so that it covers all since a file was read then.
+ */
+void wr_watch_begin_look(struct wr_watch *watch);
+
+/*
+ * True when the file at `path` was renamed to there in that time, and was neither made nor written
+ * there: what was read from it before the last drain came whole. May be false though that is so.
+ */
+bool wr_watch_has_moved_in(const struct wr_watch *watch, const char *path);
 
 #endif

@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     };
     struct wr_rule_set set;
 
-    wr_check(wr_rule_set_init(&set, &options) == WR_OK, "no set of rules");
+    wr_check(wr_rule_set_init(&set, &options, NULL) == WR_OK, "no set of rules");
     bench(argv[1], &set);
     wr_rule_set_fini(&set);
     return EXIT_SUCCESS;

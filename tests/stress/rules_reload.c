@@ -132,7 +132,7 @@ static void run(size_t number, void *context)
 
     struct wr_rule_set set;
 
-    wr_check(wr_rule_set_init(&set, &shared->options) == WR_OK, "no rule set");
+    wr_check(wr_rule_set_init(&set, &shared->options, NULL) == WR_OK, "no rule set");
     for (unsigned i = 2; i <= RELOADS; i++) {
         reload(shared, &set, i);
         if (i == WARM_UP) {
@@ -149,7 +149,7 @@ static void prepare(struct shared *shared)
 {
     struct wr_rule_set set;
 
-    wr_check(wr_rule_set_init(&set, &shared->options) == WR_OK, "no rule set");
+    wr_check(wr_rule_set_init(&set, &shared->options, NULL) == WR_OK, "no rule set");
     reload(shared, &set, 1);
     wr_rule_set_fini(&set);
 }

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,7 +18,28 @@ struct fixture {
     struct wr_file_set set;
     struct wr_diag diag;
     int64_t now_us, due_us;
+    bool is_moved_in;         /* what is known of any file */
+    size_t n_left, n_stopped; /* questions until it is to stop, SIZE_MAX: never; that said so */
 };
+
+static bool was_moved_in(void *context, const char *path)
+{
+    const struct fixture *const fixture = context;
+
+    return fixture->is_moved_in && path[0] == '/';
+}
+
+static bool is_stopping(void *context)
+{
+    struct fixture *const fixture = context;
+
+    if (fixture->n_left == SIZE_MAX) {
+        return false;
+    }
+    fixture->n_stopped += fixture->n_left == 0;
+    fixture->n_left -= fixture->n_left > 0;
+    return fixture->n_stopped > 0;
+}
 
 static void init(struct fixture *fixture)
 {
@@ -25,11 +47,20 @@ static void init(struct fixture *fixture)
     wr_diag_init(&fixture->diag, 100);
     fixture->roots[0] = fixture->scratch.path;
     fixture->now_us = MS(1000);
-    cr_assert_eq(
-        wr_file_set_init(&fixture->set, &(struct wr_file_set_options){.roots = fixture->roots,
-                                                                      .n_roots = 1,
-                                                                      .max_file_bytes = 1000}),
-        WR_OK);
+    fixture->is_moved_in = false;
+    fixture->n_left = SIZE_MAX;
+    fixture->n_stopped = 0;
+
+    const struct wr_file_set_options options = {
+        .roots = fixture->roots,
+        .n_roots = 1,
+        .max_file_bytes = 1000,
+        .was_moved_in = was_moved_in,
+        .is_stopping = is_stopping,
+        .context = fixture,
+    };
+
+    cr_assert_eq(wr_file_set_init(&fixture->set, &options), WR_OK);
 }
 
 static void fini(struct fixture *fixture)
@@ -88,7 +119,6 @@ Test(file_set, what_has_not_changed_needs_no_look)
     init_with(&fixture, "a.yaml", "one");
     cr_assert_not(look_after(&fixture, 10000));
     cr_assert_eq(fixture.due_us, INT64_MAX);
-    cr_assert_eq(fixture.set.changing_us, 0);
     fini(&fixture);
 }
 
@@ -156,6 +186,33 @@ static void write_anew(const struct scratch *scratch, const char *name, const ch
     scratch_write(scratch, name, text);
 }
 
+static void remove_and_write(const struct scratch *scratch, const char *name, const char *text)
+{
+    scratch_remove(scratch, name);
+    scratch_write(scratch, name, text);
+}
+
+static void move_elsewhere_and_write(const struct scratch *scratch, const char *name,
+                                     const char *text)
+{
+    scratch_make_directory(scratch, ".backups");
+    scratch_rename(scratch, name, ".backups/a.yaml");
+    scratch_write(scratch, name, text);
+}
+
+/* By a file that was written just now. */
+static void replace_at_once(const struct scratch *scratch, const char *name, const char *text)
+{
+    scratch_write(scratch, ".new", text);
+    scratch_rename(scratch, ".new", name);
+}
+
+static void replace_and_append(const struct scratch *scratch, const char *name, const char *text)
+{
+    scratch_replace(scratch, name, text);
+    scratch_append(scratch, name, text);
+}
+
 static void turn_link(const struct scratch *scratch, const char *name, const char *text)
 {
     scratch_rename(scratch, name, "a.yaml~");
@@ -170,25 +227,37 @@ Test(file_set, what_may_be_half_written_settles_late)
         const char *what;
         void (*act)(const struct scratch *, const char *, const char *);
         const char *name, *text;
-        bool is_late;
+        bool is_late, is_moved_in;
     } rows[] = {
-        {"replaced", scratch_replace, "a.yaml", "other text", false},
-        {"replaced by a longer one", scratch_replace, "a.yaml", "a longer other text", false},
-        {"replaced by a shorter one", scratch_replace, "a.yaml", "shorter", false},
-        {"replaced by less than half", scratch_replace, "a.yaml", "half", true},
-        {"replaced by nothing", scratch_replace, "a.yaml", "", true},
-        {"emptied", scratch_write, "a.yaml", "", true},
-        {"written in place", scratch_write, "a.yaml", "other text", true},
-        {"added to", scratch_append, "a.yaml", "x", true},
-        {"new", scratch_replace, "b.yaml", "other text", true},
-        {"renamed away and written anew", write_anew, "a.yaml", "other text", true},
-        {"a link in its place", turn_link, "a.yaml", "other text", false},
+        {"replaced", scratch_replace, "a.yaml", "other text", false, false},
+        {"replaced by a longer one", scratch_replace, "a.yaml", "a longer other text", false,
+         false},
+        {"replaced by a shorter one", scratch_replace, "a.yaml", "shorter", false, false},
+        {"replaced by less than half", scratch_replace, "a.yaml", "half", true, false},
+        {"replaced by nothing", scratch_replace, "a.yaml", "", true, false},
+        {"emptied", scratch_write, "a.yaml", "", true, false},
+        {"written in place", scratch_write, "a.yaml", "other text", true, false},
+        {"added to", scratch_append, "a.yaml", "x", true, false},
+        {"new", scratch_replace, "b.yaml", "other text", true, false},
+        {"renamed away and written anew", write_anew, "a.yaml", "other text", true, false},
+        {"a link in its place", turn_link, "a.yaml", "other text", false, false},
+        {"removed and written anew", remove_and_write, "a.yaml", "other text", true, false},
+        {"moved elsewhere and written anew", move_elsewhere_and_write, "a.yaml", "other text", true,
+         false},
+        {"written on behind the renaming", replace_and_append, "a.yaml", "other text", true, false},
+        {"replaced at once", replace_at_once, "a.yaml", "other text", false, true},
+        {"replaced at once, as far as is known", replace_at_once, "a.yaml", "other text", true,
+         false},
+        {"new, and known to be whole", replace_at_once, "b.yaml", "other text", true, true},
+        {"written in place of one known to be whole", scratch_write, "a.yaml", "other text", true,
+         true},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fixture fixture;
 
         init_with(&fixture, "a.yaml", "first text");
+        fixture.is_moved_in = rows[i].is_moved_in;
         rows[i].act(&fixture.scratch, rows[i].name, rows[i].text);
         cr_assert_not(look_after(&fixture, 1), "%s", rows[i].what);
         cr_assert_eq(look_after(&fixture, 30), !rows[i].is_late, "%s", rows[i].what);
@@ -214,20 +283,31 @@ Test(file_set, a_file_written_in_blocks_settles_behind_the_last)
     fini(&fixture);
 }
 
-Test(file_set, a_file_renamed_away_and_written_anew_in_two_pieces_is_taken_whole)
+Test(file_set, a_file_written_anew_in_two_pieces_is_taken_whole)
 {
-    struct fixture fixture;
+    static const struct {
+        const char *what;
+        void (*act)(const struct scratch *, const char *, const char *);
+    } rows[] = {
+        {"renamed away", write_anew},
+        {"moved elsewhere", move_elsewhere_and_write},
+        {"removed", remove_and_write},
+    };
 
-    init_with(&fixture, "a.yaml", "first text");
-    write_anew(&fixture.scratch, "a.yaml", "another");
-    cr_assert_not(look_after(&fixture, 1));
-    cr_assert_not(look_after(&fixture, 500));
-    scratch_append(&fixture.scratch, "a.yaml", " text");
-    cr_assert_not(look_after(&fixture, 1));
-    cr_assert_not(look_after(&fixture, 999));
-    cr_assert(look_after(&fixture, 1));
-    cr_assert_eq(file_of(&fixture, "a.yaml")->text.len, 12u);
-    fini(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fixture fixture;
+
+        init_with(&fixture, "a.yaml", "first text");
+        rows[i].act(&fixture.scratch, "a.yaml", "another");
+        cr_assert_not(look_after(&fixture, 1), "%s", rows[i].what);
+        cr_assert_not(look_after(&fixture, 500), "%s", rows[i].what);
+        scratch_append(&fixture.scratch, "a.yaml", " text");
+        cr_assert_not(look_after(&fixture, 1), "%s", rows[i].what);
+        cr_assert_not(look_after(&fixture, 999), "%s", rows[i].what);
+        cr_assert(look_after(&fixture, 1), "%s", rows[i].what);
+        cr_assert_eq(file_of(&fixture, "a.yaml")->text.len, 12u, "%s", rows[i].what);
+        fini(&fixture);
+    }
 }
 
 Test(file_set, a_file_made_anew_settles_late)
@@ -278,6 +358,135 @@ Test(file_set, patience_with_a_file_that_does_not_settle_ends)
     fini(&fixture);
 }
 
+/* Each look finds another text, a file renamed into place. Returns how long until it is due. */
+static int64_t await_restless(struct fixture *fixture)
+{
+    int64_t waited_ms = 0;
+    bool is_due = false;
+
+    for (; !is_due && waited_ms < 10000; waited_ms += 20) {
+        char text[32];
+
+        (void) snprintf(text, sizeof text, "text number %d", (int) (fixture->now_us / 1000));
+        scratch_replace(&fixture->scratch, "a.yaml", text);
+        is_due = look_after(fixture, 20);
+    }
+    return waited_ms - 20;
+}
+
+Test(file_set, a_file_replaced_again_and_again_is_taken_all_the_same)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "first text");
+    scratch_write(&fixture.scratch, "b.yaml", "first text");
+    (void) look_after(&fixture, 0);
+    take_all(&fixture);
+    for (size_t i = 0; i < 3; i++) {
+        scratch_replace(&fixture.scratch, "b.yaml", i % 2 == 0 ? "other text" : "first text");
+        cr_assert_eq(MS(await_restless(&fixture)), WR_FILE_RESTLESS_US, "%zu", i);
+        cr_assert(is_settled(&fixture, "a.yaml"), "%zu", i);
+        cr_assert(is_settled(&fixture, "b.yaml"), "%zu", i);
+        take_all(&fixture);
+    }
+    fini(&fixture);
+}
+
+/* Whatever was taken before, each has its own wait. */
+Test(file_set, a_file_that_never_settles_delays_each_other_once)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "first text");
+    scratch_write(&fixture.scratch, "b.yaml", "x");
+    for (size_t i = 0; i < 3; i++) {
+        int64_t waited_ms = 0;
+
+        scratch_replace(&fixture.scratch, "a.yaml", i % 2 == 0 ? "other text" : "first text");
+        while (!look_after(&fixture, waited_ms == 0 ? 1 : 100) && waited_ms < 10000) {
+            scratch_append(&fixture.scratch, "b.yaml", "x");
+            waited_ms += 100;
+        }
+        cr_assert_eq(MS(waited_ms), WR_FILE_SET_PATIENCE_US, "%zu", i);
+        cr_assert(is_settled(&fixture, "a.yaml"), "%zu", i);
+        wr_file_take(fixture.set.files[0]);
+    }
+    cr_assert_not(is_settled(&fixture, "b.yaml"));
+    fini(&fixture);
+}
+
+Test(file_set, what_is_removed_one_by_one_is_taken_away_together)
+{
+    struct fixture fixture;
+    static const char *const names[] = {"a.yaml", "b.yaml", "c.yaml"};
+
+    init_with(&fixture, "z.yaml", "text");
+    for (size_t i = 0; i < 3; i++) {
+        scratch_write(&fixture.scratch, names[i], "text");
+    }
+    (void) look_after(&fixture, 1);
+    take_all(&fixture);
+    for (size_t i = 0; i < 3; i++) {
+        scratch_remove(&fixture.scratch, names[i]);
+        cr_assert_not(look_after(&fixture, 500), "%zu", i);
+    }
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert_not(is_settled(&fixture, "a.yaml"));
+    cr_assert(look_after(&fixture, 1));
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert(is_settled(&fixture, names[i]), "%zu", i);
+    }
+    fini(&fixture);
+}
+
+Test(file_set, removals_without_end_are_taken_in_time)
+{
+    struct fixture fixture;
+    int64_t waited_ms = 0;
+
+    init_with(&fixture, "z.yaml", "text");
+    for (char name[] = "a.yaml"; name[0] <= 'y'; name[0]++) {
+        scratch_write(&fixture.scratch, name, "text");
+    }
+    (void) look_after(&fixture, 1);
+    take_all(&fixture);
+    scratch_remove(&fixture.scratch, "a.yaml");
+    (void) look_after(&fixture, 1);
+    for (char name[] = "b.yaml"; name[0] <= 'y'; name[0]++) {
+        scratch_remove(&fixture.scratch, name);
+        waited_ms += 500;
+        if (look_after(&fixture, 500)) {
+            break;
+        }
+    }
+    cr_assert_eq(MS(waited_ms), WR_FILE_SET_PATIENCE_US);
+    cr_assert(is_settled(&fixture, "a.yaml"));
+    cr_assert_not(is_settled(&fixture, "f.yaml"));
+    fini(&fixture);
+}
+
+/* However early, what is known stays, and the next look is whole. */
+Test(file_set, a_look_ends_before_its_next_file_when_it_is_to_stop)
+{
+    for (size_t n = 0; n < 3; n++) {
+        struct fixture fixture;
+
+        init_with(&fixture, "b.yaml", "first text");
+        scratch_write(&fixture.scratch, "a.yaml", "new text");
+        scratch_write(&fixture.scratch, "c.yaml", "new text");
+        fixture.n_left = n;
+        cr_assert_eq(wr_file_set_look(&fixture.set, fixture.now_us, &fixture.diag), WR_ERR_SYSTEM,
+                     "%zu", n);
+        cr_assert_not_null(file_of(&fixture, "b.yaml"), "%zu", n);
+        cr_assert_eq(file_of(&fixture, "a.yaml") != NULL, n > 0, "%zu", n);
+        cr_assert_null(file_of(&fixture, "c.yaml"), "%zu", n);
+        fixture.n_left = SIZE_MAX;
+        (void) look_after(&fixture, 1);
+        cr_assert_eq(fixture.set.n, 3u, "%zu", n);
+        fini(&fixture);
+    }
+}
+
 Test(file_set, a_removed_file_is_a_change_and_then_forgotten)
 {
     struct fixture fixture;
@@ -289,7 +498,8 @@ Test(file_set, a_removed_file_is_a_change_and_then_forgotten)
     scratch_remove(&fixture.scratch, "a.yaml");
     cr_assert_not(look_after(&fixture, 1));
     cr_assert_eq(fixture.set.n_present, 1u);
-    cr_assert(look_after(&fixture, 30));
+    cr_assert_not(look_after(&fixture, 999));
+    cr_assert(look_after(&fixture, 1));
     cr_assert_eq(file_of(&fixture, "a.yaml")->seen.state, WR_FILE_ABSENT);
     take_all(&fixture);
     cr_assert_not(look_after(&fixture, 1));

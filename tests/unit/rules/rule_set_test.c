@@ -29,7 +29,7 @@ static void init(struct fixture *fixture)
     fixture->paths[0] = fixture->scratch.path;
     fixture->options =
         (struct wr_load_options){.paths = fixture->paths, .n_paths = 1, .bounds = texts_bounds};
-    cr_assert_eq(wr_rule_set_init(&fixture->set, &fixture->options), WR_OK);
+    cr_assert_eq(wr_rule_set_init(&fixture->set, &fixture->options, NULL), WR_OK);
 }
 
 static void fini(struct fixture *fixture)
@@ -287,6 +287,71 @@ Test(rule_set, merged_domains_agree_pair_by_pair)
     cr_assert_eq(limit_of(&fixture, "d", "k"), 1);
     cr_assert_eq(limit_of(&fixture, "d", "l"), -1);
     cr_assert_eq(limit_of(&fixture, "d", "m"), 4);
+    fini(&fixture);
+}
+
+static void write_pairs(struct fixture *fixture, const char *name, const char *first,
+                        const char *second, unsigned limit)
+{
+    char text[256];
+
+    (void) snprintf(text, sizeof text,
+                    "domain: d\n"
+                    "descriptors:\n"
+                    "- {key: %s, rate_limit: {unit: hour, requests_per_unit: %u}}\n"
+                    "- {key: %s, rate_limit: {unit: hour, requests_per_unit: %u}}\n",
+                    first, limit, second, limit);
+    scratch_replace(&fixture->scratch, name, text);
+}
+
+/* m holds k. a wants k and l, and stays out; b wanted l behind it, and is in nobody's way. */
+Test(rule_set, who_was_refused_because_of_one_that_is_out_comes_in)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    fixture.options.merges_domains = true;
+    write_rule(&fixture, "m.yaml", "d", "k", 1);
+    cr_assert(take(&fixture));
+    write_pairs(&fixture, "a.yaml", "k", "l", 2);
+    write_pairs(&fixture, "b.yaml", "l", "o", 3);
+    write_pairs(&fixture, "c.yaml", "o", "p", 4);
+    cr_assert(take(&fixture));
+    assert_sums(&fixture, 4, 2, 2);
+    cr_assert_eq(limit_of(&fixture, "d", "k"), 1);
+    cr_assert_eq(limit_of(&fixture, "d", "l"), 3);
+    cr_assert_eq(limit_of(&fixture, "d", "p"), -1);
+
+    /* Nothing is noted of who came in. */
+    cr_assert(is_noted(&fixture, "/a.yaml:3:4: ", "m.yaml"));
+    cr_assert(is_noted(&fixture, "/c.yaml:3:4: ", "b.yaml"));
+    cr_assert_not(is_noted(&fixture, "/b.yaml:3:4: ", ""));
+    cr_assert_eq(fixture.diag.n_errors, 2u);
+    cr_assert_not(take(&fixture));
+    fini(&fixture);
+}
+
+/* z is refused because of a, which stays out, and its old text pushes b out: once z is in, so is b,
+ * in the round behind. */
+Test(rule_set, who_comes_in_makes_room_for_more)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    fixture.options.merges_domains = true;
+    write_rule(&fixture, "m.yaml", "d", "k", 1);
+    write_rule(&fixture, "z.yaml", "d", "q", 1);
+    cr_assert(take(&fixture));
+    write_pairs(&fixture, "a.yaml", "k", "l", 2);
+    write_pairs(&fixture, "b.yaml", "q", "r", 3);
+    write_pairs(&fixture, "z.yaml", "l", "s", 4);
+    cr_assert(take(&fixture));
+    assert_sums(&fixture, 4, 1, 1);
+    cr_assert_eq(limit_of(&fixture, "d", "k"), 1);
+    cr_assert_eq(limit_of(&fixture, "d", "l"), 4);
+    cr_assert_eq(limit_of(&fixture, "d", "q"), 3);
+    cr_assert_eq(limit_of(&fixture, "d", "r"), 3);
+    cr_assert_eq(fixture.diag.n_errors, 1u);
     fini(&fixture);
 }
 

@@ -3,10 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 void scratch_init(struct scratch *scratch)
@@ -72,9 +74,18 @@ void scratch_append(const struct scratch *scratch, const char *name, const char 
     write_file(scratch, name, "a", text);
 }
 
+void scratch_age(const struct scratch *scratch, const char *name)
+{
+    const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    char path[SCRATCH_PATH_MAX];
+
+    cr_assert_eq(utimensat(AT_FDCWD, scratch_path(scratch, name, path), times, 0), 0);
+}
+
 void scratch_replace(const struct scratch *scratch, const char *name, const char *text)
 {
     write_file(scratch, ".new", "w", text);
+    scratch_age(scratch, ".new");
     scratch_rename(scratch, ".new", name);
 }
 

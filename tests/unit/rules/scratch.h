@@ -24,7 +24,10 @@ const char *scratch_path(const struct scratch *scratch, const char *name,
 /* Writes in place. */
 void scratch_write(const struct scratch *scratch, const char *name, const char *text);
 
-/* The same by a file that is renamed into place. */
+/* Sets the date of its text back. */
+void scratch_age(const struct scratch *scratch, const char *name);
+
+/* The same by a file that is renamed into place a while after it was written. */
 void scratch_replace(const struct scratch *scratch, const char *name, const char *text);
 
 void scratch_append(const struct scratch *scratch, const char *name, const char *text);
