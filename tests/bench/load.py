@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of h2load with the request that everything is measured with."""
+"""One run of h2load, or of weirctl, with the request that everything is measured with."""
+import json
 import re
 import subprocess
 from pathlib import Path
 
 PATH = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
+DOMAIN = "edge_proxy"
+DESCRIPTORS = [("remote_address", "10.0.0.1"), ("path", "/api/v1/users")]
 RUN_SECONDS = 300
 # A gRPC frame is five bytes; a reply with two statuses is never as short as ten.
 LEAST_REPLY = 10
@@ -21,8 +24,7 @@ def descriptor(key: str, value: str) -> bytes:
 
 def request() -> bytes:
     """RateLimitRequest: a domain and two descriptors of one entry each, 67 bytes."""
-    return (field(1, b"edge_proxy") + descriptor("remote_address", "10.0.0.1")
-            + descriptor("path", "/api/v1/users"))
+    return field(1, DOMAIN.encode()) + b"".join(descriptor(*pair) for pair in DESCRIPTORS)
 
 
 def write_body(path: Path) -> None:
@@ -45,13 +47,34 @@ def h2load(address: str, body: Path, *words: str) -> str:
     return out
 
 
+def closed(address: str, body: Path, connections: int, streams: int, *words: str) -> tuple[int, float]:
+    """One request behind the other on each stream -> how many, and how many a second."""
+    out = h2load(address, body, "-c", str(connections), "-m", str(streams), *words)
+    done, rate = re.search(r"(\d+) done", out), re.search(r"finished in .*?, ([\d.]+) req/s", out)
+    if not done or not rate:
+        raise RuntimeError(f"h2load against {address}: no result:\n{out}")
+    return int(done[1]), float(rate[1])
+
+
 def run(address: str, body: Path, connections: int, streams: int, requests: int) -> float:
     """As many requests as that, one behind the other on each stream -> requests a second."""
-    out = h2load(address, body, "-c", str(connections), "-m", str(streams), "-n", str(requests))
-    done, rate = re.search(r"(\d+) done", out), re.search(r"finished in .*?, ([\d.]+) req/s", out)
-    if not done or not rate or int(done[1]) != requests:
-        raise RuntimeError(f"h2load against {address}: not all were sent:\n{out}")
-    return float(rate[1])
+    done, rate = closed(address, body, connections, streams, "-n", str(requests))
+    if done != requests:
+        raise RuntimeError(f"h2load against {address}: {done} were sent, not {requests}")
+    return rate
+
+
+def run_for(address: str, body: Path, connections: int, streams: int, seconds: int) -> float:
+    """The same for so long -> requests a second."""
+    return closed(address, body, connections, streams, "-D", str(seconds))[1]
+
+
+def weirctl_for(program: Path, address: str, connections: int, streams: int, seconds: int) -> float:
+    """The same by `weirctl bench` -> requests a second."""
+    words = [DOMAIN, *(f"{key}={value}" for key, value in DESCRIPTORS), "--target", address,
+             "--connections", str(connections), "--in-flight", str(streams), "--duration", f"{seconds}s", "--json"]
+    out = subprocess.run([str(program), "bench", *words], capture_output=True, text=True, timeout=RUN_SECONDS, check=True)
+    return float(json.loads(out.stdout)["per_second"])
 
 
 def latencies_us(address: str, body: Path, connections: int, rate: int, seconds: int, log: Path) -> list[int]:
