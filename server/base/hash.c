@@ -27,3 +27,13 @@ struct wr_hash wr_hash_of(const struct wr_hash_key *key, struct wr_str bytes)
     memcpy(&hash, digest, sizeof hash);
     return hash;
 }
+
+enum wr_err wr_hash_key_derive(struct wr_str secret, struct wr_hash_key *out_key)
+{
+    if (sodium_init() < 0 ||
+        crypto_generichash(out_key->bytes, sizeof out_key->bytes,
+                           (const unsigned char *) secret.ptr, secret.len, NULL, 0) != 0) {
+        return WR_ERR_SYSTEM;
+    }
+    return WR_OK;
+}

@@ -25,6 +25,10 @@ struct wr_hash {
 /* Draws a random key. WR_ERR_SYSTEM when the library cannot be set up. */
 WR_MUST_USE enum wr_err wr_hash_key_draw(struct wr_hash_key *out_key);
 
+/* The key that belongs to `secret`, the same on every machine (BLAKE2b of it, 16 bytes).
+ * WR_ERR_SYSTEM when the library cannot be set up. */
+WR_MUST_USE enum wr_err wr_hash_key_derive(struct wr_str secret, struct wr_hash_key *out_key);
+
 struct wr_hash wr_hash_of(const struct wr_hash_key *key, struct wr_str bytes);
 
 static inline bool wr_hash_equal(struct wr_hash a, struct wr_hash b)

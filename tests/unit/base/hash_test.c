@@ -67,3 +67,15 @@ Test(hash, every_key_drawn_makes_other_hashes)
     cr_assert(!wr_hash_equal(wr_hash_of(&a, text), wr_hash_of(&b, text)));
     cr_assert(wr_hash_equal(wr_hash_of(&a, text), wr_hash_of(&a, text)));
 }
+
+Test(hash, a_secret_always_gives_the_same_key)
+{
+    static const struct wr_str one = WR_STR("correct horse"), other = WR_STR("correct horse ");
+    struct wr_hash_key first, again, second;
+
+    cr_assert_eq(wr_hash_key_derive(one, &first), WR_OK);
+    cr_assert_eq(wr_hash_key_derive(one, &again), WR_OK);
+    cr_assert_eq(wr_hash_key_derive(other, &second), WR_OK);
+    cr_assert_eq(memcmp(&first, &again, sizeof first), 0);
+    cr_assert_neq(memcmp(&first, &second, sizeof first), 0);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/redis/target.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define MAX_DATABASE 65535
+
+/* What a parse is about: filled from the left to the right of the text. */
+struct parse {
+    const struct wr_redis_target_texts *texts;
+    struct wr_arena *arena;
+    struct wr_redis_target *target;
+    char *message;
+};
+
+__attribute__((format(printf, 2, 3))) static enum wr_err refuse(const struct parse *parse,
+                                                                const char *format, ...)
+{
+    const int used =
+        snprintf(parse->message, WR_REDIS_TARGET_MESSAGE_SIZE, "%s ", parse->texts->url_option);
+    va_list list;
+
+    va_start(list, format);
+    (void) vsnprintf(parse->message + used, WR_REDIS_TARGET_MESSAGE_SIZE - (size_t) used, format,
+                     list);
+    va_end(list);
+    return WR_ERR_INVALID;
+}
+
+static enum wr_err no_memory(const struct parse *parse)
+{
+    (void) refuse(parse, "could not be read: out of memory");
+    return WR_ERR_NO_MEMORY;
+}
+
+/* A NUL-terminated copy in the arena; NULL when memory is out. */
+static char *copy_text(const struct parse *parse, struct wr_str text)
+{
+    char *const copy = wr_arena_alloc(parse->arena, text.len + 1);
+
+    if (copy != NULL) {
+        memcpy(copy, text.ptr, text.len);
+        copy[text.len] = '\0';
+    }
+    return copy;
+}
+
+static struct wr_str part(struct wr_str text, size_t from, size_t to)
+{
+    return (struct wr_str){.ptr = text.ptr + from, .len = to - from};
+}
+
+/* The place of the first `sign`; the length when there is none. */
+static size_t place_of(struct wr_str text, char sign)
+{
+    const char *const at = text.len == 0 ? NULL : memchr(text.ptr, sign, text.len);
+
+    return at == NULL ? text.len : (size_t) (at - text.ptr);
+}
+
+static size_t last_place_of(struct wr_str text, char sign)
+{
+    for (size_t i = text.len; i-- > 0;) {
+        if (text.ptr[i] == sign) {
+            return i;
+        }
+    }
+    return text.len;
+}
+
+static bool take_prefix(struct wr_str *text, const char *prefix)
+{
+    const struct wr_str begin = wr_str_of(prefix);
+
+    if (!wr_str_has_prefix(*text, begin)) {
+        return false;
+    }
+    *text = part(*text, begin.len, text->len);
+    return true;
+}
+
+static bool parse_number(struct wr_str text, unsigned max, unsigned *out_number)
+{
+    unsigned number = 0;
+
+    if (text.len == 0 || text.len > 5) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+            return false;
+        }
+        number = number * 10 + (unsigned) (text.ptr[i] - '0');
+    }
+    *out_number = number;
+    return number <= max;
+}
+
+static int hex_digit(char sign)
+{
+    if (sign >= '0' && sign <= '9') {
+        return sign - '0';
+    }
+    if (sign >= 'a' && sign <= 'f') {
+        return sign - 'a' + 10;
+    }
+    return sign >= 'A' && sign <= 'F' ? sign - 'A' + 10 : -1;
+}
+
+/* Undoes %XX in place, as RFC 3986 has it for what stands before an @. */
+static bool decode_percent(char *text)
+{
+    char *out = text;
+
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at != '%') {
+            *out++ = *at;
+            continue;
+        }
+
+        const int high = hex_digit(at[1]);
+        const int low = high < 0 ? -1 : hex_digit(at[2]);
+
+        if (low < 0 || (high == 0 && low == 0)) {
+            return false;
+        }
+        *out++ = (char) (high * 16 + low);
+        at += 2;
+    }
+    *out = '\0';
+    return true;
+}
+
+/* Splits at the first colon; without one all is the password. */
+static enum wr_err parse_login(const struct parse *parse, struct wr_str text, bool is_escaped,
+                               struct wr_redis_login *out_login)
+{
+    const size_t colon = place_of(text, ':');
+    const bool has_user = colon < text.len;
+    char *const user = has_user && colon > 0 ? copy_text(parse, part(text, 0, colon)) : NULL;
+    char *const password = copy_text(parse, has_user ? part(text, colon + 1, text.len) : text);
+
+    if (password == NULL || (has_user && colon > 0 && user == NULL)) {
+        return no_memory(parse);
+    }
+    if (is_escaped && ((user != NULL && !decode_percent(user)) || !decode_percent(password))) {
+        return refuse(parse, "has a %% in user or password that no two hex digits follow");
+    }
+    *out_login = (struct wr_redis_login){.user = user, .password = password};
+    return WR_OK;
+}
+
+static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uint16_t port,
+                              struct wr_redis_address *out_address)
+{
+    const size_t bracket = text.len > 0 && text.ptr[0] == '[' ? place_of(text, ']') : text.len;
+    const bool is_v6 = bracket < text.len;
+    struct wr_str host = is_v6 ? part(text, 1, bracket) : text;
+    struct wr_str rest = is_v6 ? part(text, bracket + 1, text.len) : (struct wr_str){text.ptr, 0};
+    unsigned number = port;
+
+    if (!is_v6) {
+        const size_t colon = last_place_of(text, ':');
+
+        if (colon < text.len && colon != place_of(text, ':')) {
+            return refuse(parse, "has an IPv6 address without brackets; write [ADDRESS]:PORT");
+        }
+        host = part(text, 0, colon);
+        rest = part(text, colon, text.len);
+    }
+    if (host.len == 0) {
+        return refuse(parse, "has no host; allowed is HOST:PORT, redis://HOST:PORT or a path "
+                             "that begins with /");
+    }
+    if (rest.len > 0 &&
+        (rest.ptr[0] != ':' || !parse_number(part(rest, 1, rest.len), UINT16_MAX, &number) ||
+         number == 0)) {
+        return refuse(parse, "has a port that is no number from 1 to 65535");
+    }
+    *out_address =
+        (struct wr_redis_address){.host = copy_text(parse, host), .port = (uint16_t) number};
+    return out_address->host == NULL ? no_memory(parse) : WR_OK;
+}
+
+static enum wr_err parse_database(const struct parse *parse, struct wr_str text)
+{
+    if (!parse_number(text, MAX_DATABASE, &parse->target->database)) {
+        return refuse(parse, "has a database that is no number from 0 to %d", MAX_DATABASE);
+    }
+    return WR_OK;
+}
+
+/* What stands before the last @ logs in; the rest is left in `*text`. */
+static enum wr_err take_login(const struct parse *parse, struct wr_str *text)
+{
+    const size_t at = last_place_of(*text, '@');
+
+    if (at == text->len) {
+        return WR_OK;
+    }
+
+    const struct wr_str login = part(*text, 0, at);
+
+    *text = part(*text, at + 1, text->len);
+    return parse_login(parse, login, true, &parse->target->login);
+}
+
+static enum wr_err parse_path(const struct parse *parse, struct wr_str text,
+                              struct wr_redis_address *out_address)
+{
+    static const struct wr_str database = WR_STR("db=");
+    const size_t mark = place_of(text, '?');
+    const struct wr_str path = part(text, 0, mark);
+
+    if (path.len == 0) {
+        return refuse(parse, "has no path of a Unix socket");
+    }
+    if (mark < text.len) {
+        const struct wr_str query = part(text, mark + 1, text.len);
+
+        if (!wr_str_has_prefix(query, database)) {
+            return refuse(parse, "has something else than db=DATABASE behind the ?");
+        }
+
+        const enum wr_err err = parse_database(parse, part(query, database.len, query.len));
+
+        if (err != WR_OK) {
+            return err;
+        }
+    }
+    *out_address = (struct wr_redis_address){.host = copy_text(parse, path)};
+    return out_address->host == NULL ? no_memory(parse) : WR_OK;
+}
+
+/* HOST:PORT, perhaps with what a redis:// URL has around it. */
+static enum wr_err parse_server(const struct parse *parse, struct wr_str text,
+                                struct wr_redis_address *out_address)
+{
+    const bool is_secure = take_prefix(&text, "rediss://");
+    const bool is_url = is_secure || take_prefix(&text, "redis://");
+
+    if (!is_url && strstr(parse->texts->url, "://") != NULL && place_of(text, '/') < text.len &&
+        text.ptr[0] != '/') {
+        return refuse(parse, "has an unknown scheme; allowed are redis://, rediss:// and unix://");
+    }
+    parse->target->has_tls |= is_secure;
+    if (is_url) {
+        enum wr_err err = take_login(parse, &text);
+        const size_t slash = place_of(text, '/');
+
+        if (err == WR_OK && slash + 1 < text.len) {
+            err = parse_database(parse, part(text, slash + 1, text.len));
+        }
+        if (err != WR_OK) {
+            return err;
+        }
+        text = part(text, 0, slash);
+    }
+    return parse_host(parse, text, WR_REDIS_PORT, out_address);
+}
+
+static bool is_path(const struct parse *parse, struct wr_str *text)
+{
+    const bool has_scheme = take_prefix(text, "redis+unix:") || take_prefix(text, "unix:");
+
+    if (has_scheme) {
+        (void) take_prefix(text, "//");
+        return true;
+    }
+    return parse->texts->socket_type == WR_REDIS_SOCKET_UNIX ||
+           (text->len > 0 && text->ptr[0] == '/');
+}
+
+static enum wr_err parse_single(const struct parse *parse, struct wr_str text,
+                                struct wr_redis_address *addresses)
+{
+    parse->target->n_addresses = 1;
+    if (!is_path(parse, &text)) {
+        return parse_server(parse, text, addresses);
+    }
+    if (parse->texts->socket_type == WR_REDIS_SOCKET_TCP) {
+        return refuse(parse, "is the path of a Unix socket, but the socket type is tcp");
+    }
+
+    const enum wr_err err = take_login(parse, &text);
+
+    return err != WR_OK ? err : parse_path(parse, text, addresses);
+}
+
+/* The next item of a list parted by commas, blanks around it left out. */
+static struct wr_str take_item(struct wr_str *list)
+{
+    const size_t comma = place_of(*list, ',');
+    struct wr_str item = part(*list, 0, comma);
+
+    *list = comma < list->len ? part(*list, comma + 1, list->len)
+                              : (struct wr_str){list->ptr + list->len, 0};
+    while (item.len > 0 && item.ptr[0] == ' ') {
+        item = part(item, 1, item.len);
+    }
+    while (item.len > 0 && item.ptr[item.len - 1] == ' ') {
+        item.len--;
+    }
+    return item;
+}
+
+static enum wr_err parse_list(const struct parse *parse, struct wr_str list,
+                              struct wr_redis_address *addresses)
+{
+    const bool is_sentinel = parse->target->topology == WR_REDIS_SENTINEL;
+
+    while (list.len > 0) {
+        const struct wr_str item = take_item(&list);
+        struct wr_redis_address *const address = &addresses[parse->target->n_addresses];
+        const enum wr_err err = is_sentinel
+                                    ? parse_host(parse, item, WR_REDIS_SENTINEL_PORT, address)
+                                    : parse_server(parse, item, address);
+
+        if (err != WR_OK) {
+            return err;
+        }
+        parse->target->n_addresses++;
+    }
+    return WR_OK;
+}
+
+static enum wr_err parse_sentinel(const struct parse *parse, struct wr_str text,
+                                  struct wr_redis_address *addresses)
+{
+    const struct wr_str name = take_item(&text);
+
+    if (name.len == 0 || text.len == 0 || place_of(name, '/') < name.len) {
+        return refuse(parse, "does not name a primary and its sentinels; with type sentinel "
+                             "allowed is NAME,HOST:PORT[,HOST:PORT…]");
+    }
+    parse->target->primary_name = copy_text(parse, name);
+    if (parse->target->primary_name == NULL) {
+        return no_memory(parse);
+    }
+    return parse_list(parse, text, addresses);
+}
+
+static enum wr_err parse_cluster(const struct parse *parse, struct wr_str text,
+                                 struct wr_redis_address *addresses)
+{
+    const enum wr_err err = parse_list(parse, text, addresses);
+
+    if (err == WR_OK && parse->target->database != 0) {
+        return refuse(parse, "chooses a database, but a cluster has only 0");
+    }
+    return err;
+}
+
+static bool is_given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+static enum wr_err parse_logins(const struct parse *parse)
+{
+    const struct wr_redis_target_texts *const texts = parse->texts;
+    enum wr_err err = WR_OK;
+
+    if (is_given(texts->auth)) {
+        err = parse_login(parse, wr_str_of(texts->auth), false, &parse->target->login);
+    }
+    if (err == WR_OK && is_given(texts->sentinel_auth)) {
+        err = parse_login(parse, wr_str_of(texts->sentinel_auth), false,
+                          &parse->target->sentinel_login);
+    }
+    return err;
+}
+
+enum wr_err wr_redis_target_parse(const struct wr_redis_target_texts *texts, struct wr_arena *arena,
+                                  struct wr_redis_target *out_target,
+                                  char message[WR_REDIS_TARGET_MESSAGE_SIZE])
+{
+    static enum wr_err (*const parsers[])(const struct parse *, struct wr_str,
+                                          struct wr_redis_address *) = {
+        [WR_REDIS_SINGLE] = parse_single,
+        [WR_REDIS_SENTINEL] = parse_sentinel,
+        [WR_REDIS_CLUSTER] = parse_cluster,
+    };
+    const struct parse parse = {
+        .texts = texts, .arena = arena, .target = out_target, .message = message};
+
+    *out_target = (struct wr_redis_target){
+        .topology = texts->topology,
+        .has_tls = texts->has_tls,
+        .has_sentinel_tls = texts->has_sentinel_tls,
+    };
+    if (!is_given(texts->url)) {
+        return refuse(&parse, "is needed: it says where the store is, as redis://HOST:PORT");
+    }
+
+    const struct wr_str url = wr_str_of(texts->url);
+    size_t n = 1;
+
+    for (size_t i = 0; i < url.len; i++) {
+        n += url.ptr[i] == ',';
+    }
+
+    struct wr_redis_address *const addresses = wr_arena_calloc(arena, n, sizeof *addresses);
+
+    if (addresses == NULL) {
+        return no_memory(&parse);
+    }
+    out_target->addresses = addresses;
+
+    const enum wr_err err = parsers[texts->topology](&parse, url, addresses);
+
+    return err != WR_OK ? err : parse_logins(&parse);
+}
