@@ -56,7 +56,8 @@ static void init(struct fixture *fixture)
     };
 }
 
-static void write_limit(struct fixture *fixture, unsigned limit)
+/* Writes file `name` in place. */
+static void write_text(struct fixture *fixture, unsigned limit, const char *name)
 {
     char text[128];
 
@@ -64,7 +65,14 @@ static void write_limit(struct fixture *fixture, unsigned limit)
                     "domain: d\n"
                     "descriptors: [{key: k, rate_limit: {unit: hour, requests_per_unit: %u}}]\n",
                     limit);
-    scratch_replace(&fixture->scratch, "rules/a.yaml", text);
+    scratch_write(&fixture->scratch, name, text);
+}
+
+static void write_limit(struct fixture *fixture, unsigned limit)
+{
+    write_text(fixture, limit, ".new");
+    scratch_age(&fixture->scratch, ".new");
+    scratch_rename(&fixture->scratch, ".new", "rules/a.yaml");
 }
 
 /* With one file in place and in force, the thread at work. */
@@ -104,18 +112,30 @@ static int64_t limit_now(struct fixture *fixture)
     return node == NULL ? -1 : (int64_t) node->rule->limit.requests;
 }
 
-/* Waits for publications until the limit in force is `want`. */
-static void await_limit(struct fixture *fixture, int64_t want)
+static struct timespec deadline(void)
 {
     struct timespec end;
 
     cr_assert_eq(clock_gettime(CLOCK_REALTIME, &end), 0);
     end.tv_sec += WAIT_S;
+    return end;
+}
+
+/* Waits for publications until the limit in force is `want`. */
+static void await_limit_until(struct fixture *fixture, int64_t want, const struct timespec *end)
+{
     while (limit_now(fixture) != want) {
-        const int failed = sem_timedwait(&fixture->published, &end);
+        const int failed = sem_timedwait(&fixture->published, end);
 
         cr_assert(failed == 0 || errno == EINTR, "limit %d is not in force", (int) want);
     }
+}
+
+static void await_limit(struct fixture *fixture, int64_t want)
+{
+    const struct timespec end = deadline();
+
+    await_limit_until(fixture, want, &end);
 }
 
 Test(reload, the_first_load_takes_all_at_once)
@@ -141,6 +161,37 @@ Test(reload, a_change_is_told_and_taken)
         await_limit(&fixture, limit);
     }
     cr_assert_eq(wr_metrics_sum(fixture.metrics, WR_METRIC_CONFIG_LOADS), 5u);
+    fini(&fixture);
+}
+
+/* Were each of them given the time of a file that may be half-written, the wait would be too short
+ * for all. */
+Test(reload, a_file_renamed_into_place_is_taken_soon_however_new_it_is)
+{
+    struct fixture fixture;
+    struct timespec end;
+
+    init(&fixture);
+    start(&fixture);
+    end = deadline();
+    for (unsigned limit = 2; limit < 2 + WAIT_S; limit++) {
+        write_text(&fixture, limit, "rules/.new");
+        scratch_rename(&fixture.scratch, "rules/.new", "rules/a.yaml");
+        await_limit_until(&fixture, limit, &end);
+    }
+    fini(&fixture);
+}
+
+Test(reload, a_load_ends_once_a_stop_is_asked_for)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    start(&fixture);
+    wr_reload_stop(fixture.reload);
+    write_limit(&fixture, 2);
+    cr_assert_eq(wr_reload_load(fixture.reload), WR_ERR_SYSTEM);
+    cr_assert_eq(limit_now(&fixture), 1);
     fini(&fixture);
 }
 

@@ -452,6 +452,50 @@ Test(rule_set, only_what_has_settled_is_taken_unless_all_is)
     fini(&fixture);
 }
 
+/* Stops at the question behind the next `*context`. */
+static bool is_stopping(void *context)
+{
+    size_t *const n_left = context;
+
+    *n_left -= *n_left > 0;
+    return *n_left == 0;
+}
+
+/* However early it is to stop, nothing is taken, nothing leaks, and the next time goes well. */
+Test(rule_set, a_take_ends_before_its_next_file_when_it_is_to_stop)
+{
+    size_t n_stopped = 0;
+    bool is_whole = false;
+
+    for (size_t n = 1; !is_whole; n++) {
+        struct fixture fixture;
+        struct wr_rule_set_change change = {0};
+        size_t n_left = SIZE_MAX;
+        const struct wr_rule_set_hooks hooks = {.is_stopping = is_stopping, .context = &n_left};
+
+        init(&fixture);
+        wr_rule_set_fini(&fixture.set);
+        cr_assert_eq(wr_rule_set_init(&fixture.set, &fixture.options, &hooks), WR_OK);
+        write_rule(&fixture, "a.yaml", "a", "k", 1);
+        cr_assert(take(&fixture));
+        write_rule(&fixture, "a.yaml", "a", "k", 2);
+        write_rule(&fixture, "b.yaml", "b", "k", 3);
+        cr_assert_eq(wr_file_set_look(&fixture.set.files, 0, &fixture.diag), WR_OK);
+        n_left = n;
+
+        const enum wr_err err = wr_rule_set_take(&fixture.set, 0, true, &fixture.diag, &change);
+
+        n_left = SIZE_MAX;
+        is_whole = err == WR_OK;
+        n_stopped += err == WR_ERR_SYSTEM;
+        cr_assert_eq(change.rules != NULL, is_whole, "%zu", n);
+        wr_rules_release(change.rules);
+        cr_assert_eq(take(&fixture), !is_whole, "%zu", n);
+        fini(&fixture);
+    }
+    cr_assert_eq(n_stopped, 3u, "before each file and behind them");
+}
+
 /* However early memory runs out, nothing is taken, nothing leaks, and the next time goes well. */
 Test(rule_set, memory_that_runs_out_takes_nothing)
 {

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "tests/unit/rules/scratch.h"
@@ -162,6 +163,128 @@ Test(watch, a_single_file_is_watched_by_the_way_to_it)
     cr_assert(has_event(&fixture));
     scratch_write(&fixture.scratch, "another", "one");
     cr_assert_not(has_event(&fixture));
+    fini(&fixture);
+}
+
+static bool has_moved_in(struct fixture *fixture, const char *name)
+{
+    char path[SCRATCH_PATH_MAX];
+
+    (void) wr_watch_drain(fixture->watch);
+    return wr_watch_has_moved_in(fixture->watch, scratch_path(&fixture->scratch, name, path));
+}
+
+static void replace_at_once(const struct scratch *scratch)
+{
+    scratch_write(scratch, "rules/.new", "two");
+    scratch_rename(scratch, "rules/.new", "rules/a.yaml");
+}
+
+static void replace_and_write(const struct scratch *scratch)
+{
+    replace_at_once(scratch);
+    scratch_append(scratch, "rules/a.yaml", "three");
+}
+
+static void make_anew(const struct scratch *scratch)
+{
+    scratch_remove(scratch, "rules/a.yaml");
+    scratch_write(scratch, "rules/a.yaml", "two");
+}
+
+static void make_anew_and_replace(const struct scratch *scratch)
+{
+    make_anew(scratch);
+    replace_at_once(scratch);
+}
+
+static void replace_from_elsewhere(const struct scratch *scratch)
+{
+    scratch_write(scratch, "new", "two");
+    scratch_rename(scratch, "new", "rules/a.yaml");
+}
+
+static void replace_another(const struct scratch *scratch)
+{
+    scratch_write(scratch, "rules/b.yaml", "two");
+    scratch_rename(scratch, "rules/b.yaml", "rules/c.yaml");
+}
+
+static void replace_and_turn_directory(const struct scratch *scratch)
+{
+    replace_at_once(scratch);
+    scratch_rename(scratch, "rules", "old");
+    scratch_make_directory(scratch, "rules");
+    scratch_write(scratch, "rules/a.yaml", "three");
+}
+
+Test(watch, what_was_moved_in_and_nothing_else_is_known_to_be_whole)
+{
+    static const struct {
+        const char *what;
+        void (*act)(const struct scratch *);
+        bool is_known;
+    } rows[] = {
+        {"replaced", replace_at_once, true},
+        {"replaced from elsewhere", replace_from_elsewhere, true},
+        {"replaced and written on", replace_and_write, false},
+        {"made anew", make_anew, false},
+        {"made anew and replaced", make_anew_and_replace, false},
+        {"another one", replace_another, false},
+        {"replaced in another directory", replace_and_turn_directory, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fixture fixture;
+
+        init_with_directory(&fixture);
+        scratch_write(&fixture.scratch, "rules/a.yaml", "one");
+        cr_assert(has_event(&fixture));
+        for (size_t look = 0; look < 3; look++) {
+            wr_watch_begin_look(fixture.watch);
+        }
+        cr_assert_not(has_moved_in(&fixture, "rules/a.yaml"), "%s", rows[i].what);
+        rows[i].act(&fixture.scratch);
+        cr_assert_eq(has_moved_in(&fixture, "rules/a.yaml"), rows[i].is_known, "%s", rows[i].what);
+        fini(&fixture);
+    }
+}
+
+/* A file may have been read, and then replaced, in the look before. */
+Test(watch, how_a_file_came_is_known_for_two_looks)
+{
+    struct fixture fixture;
+
+    init_with_directory(&fixture);
+    scratch_write(&fixture.scratch, "rules/b.yaml", "one");
+    replace_at_once(&fixture.scratch);
+    cr_assert(has_moved_in(&fixture, "rules/a.yaml"));
+    wr_watch_begin_look(fixture.watch);
+    cr_assert(has_moved_in(&fixture, "rules/a.yaml"));
+    scratch_rename(&fixture.scratch, "rules/a.yaml", "rules/b.yaml");
+    cr_assert_not(has_moved_in(&fixture, "rules/b.yaml"));
+    wr_watch_begin_look(fixture.watch);
+    cr_assert_not(has_moved_in(&fixture, "rules/a.yaml"));
+    cr_assert_not(has_moved_in(&fixture, "rules/b.yaml"));
+    wr_watch_begin_look(fixture.watch);
+    scratch_rename(&fixture.scratch, "rules/b.yaml", "rules/a.yaml");
+    cr_assert(has_moved_in(&fixture, "rules/a.yaml"));
+    fini(&fixture);
+}
+
+Test(watch, more_files_than_are_noted_are_not_known_to_be_whole)
+{
+    struct fixture fixture;
+    char name[32];
+
+    init_with_directory(&fixture);
+    replace_at_once(&fixture.scratch);
+    cr_assert(has_moved_in(&fixture, "rules/a.yaml"));
+    for (unsigned i = 0; i < 5000; i++) {
+        (void) snprintf(name, sizeof name, "rules/f%u.yaml", i);
+        scratch_make_fifo(&fixture.scratch, name);
+    }
+    cr_assert_not(has_moved_in(&fixture, "rules/a.yaml"));
     fini(&fixture);
 }
 
