@@ -10,25 +10,16 @@
 #include "load.h"
 
 #include "../../error.h"
-#include "peer.h"
+#include "alarm.h"
+#include "flight.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROGRESS_NS 200000000U
 #define EVENTS_MAX 64
 #define SECOND_NS 1000000000U
-
-struct slot {
-    struct weirctl_turn turn; /* the first member: a turn is its slot */
-    size_t line;              /* the connection it belongs to */
-    struct slot *prev;        /* in flight: begun before it */
-    struct slot *next;        /* in flight: begun after it; else the next that is free */
-};
 
 struct line {
     struct weirctl_peer *peer; /* owned; NULL: gone */
@@ -39,12 +30,8 @@ struct line {
 struct load {
     const struct weirctl_load_plan *plan;
     struct weirctl_load_report *report;
-    struct line *lines;  /* owned */
-    struct slot *slots;  /* owned */
-    uint8_t *bodies;     /* owned: a copy for each slot */
-    struct slot *free;   /* not in flight, and may begin */
-    struct slot *oldest; /* in flight */
-    struct slot *newest;
+    struct line *lines; /* owned */
+    struct weirctl_flight flight;
     size_t lines_left;
     uint64_t timeout_ns;
     uint64_t begin_ns;
@@ -52,27 +39,18 @@ struct load {
     uint64_t last_ns; /* of the last answer */
     uint32_t next_key;
     int epoll;
-    int timer;
-    uint64_t timer_ns; /* when it goes off; UINT64_MAX: it is not set */
+    struct weirctl_alarm alarm;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * SECOND_NS + (uint64_t) now.tv_nsec;
-}
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static void keep_complaint(struct load *load, enum weir_err code, const char *text)
+static void keep_complaint(struct load *load, const char *text)
 {
     if (load->report->complaint.code == WEIR_OK && text[0] != '\0') {
-        weir_error_set(&load->report->complaint, code, "%s", text);
+        weir_error_set(&load->report->complaint, WEIR_ERR_SERVER, "%s", text);
     }
 }
 
@@ -105,43 +83,10 @@ static bool has_more(const struct load *load, uint64_t now)
 
 /* ---- Checks ---- */
 
-static void slot_free(struct load *load, struct slot *slot)
-{
-    slot->next = load->free;
-    load->free = slot;
-}
-
-static void flight_add(struct load *load, struct slot *slot)
-{
-    slot->prev = load->newest;
-    slot->next = NULL;
-    if (load->newest != NULL) {
-        load->newest->next = slot;
-    } else {
-        load->oldest = slot;
-    }
-    load->newest = slot;
-}
-
-static void flight_remove(struct load *load, struct slot *slot)
-{
-    if (slot->prev != NULL) {
-        slot->prev->next = slot->next;
-    } else {
-        load->oldest = slot->next;
-    }
-    if (slot->next != NULL) {
-        slot->next->prev = slot->prev;
-    } else {
-        load->newest = slot->prev;
-    }
-}
-
 /* False when its connection takes no more. */
-static bool slot_begin(struct load *load, struct slot *slot, uint64_t start_ns)
+static bool slot_begin(struct load *load, struct weirctl_slot *slot, uint64_t start_ns)
 {
     const struct weirctl_load_plan *plan = load->plan;
-    const size_t number = (size_t) (slot - load->slots);
     struct line *line = &load->lines[slot->line];
 
     slot->turn.start_ns = start_ns;
@@ -149,21 +94,22 @@ static bool slot_begin(struct load *load, struct slot *slot, uint64_t start_ns)
         return false;
     }
     if (plan->keys > 1) {
-        weirctl_body_set_key(plan->body, &load->bodies[number * plan->body->len], load->next_key);
+        weirctl_body_set_key(plan->body, weirctl_flight_body(&load->flight, slot), load->next_key);
         load->next_key = load->next_key + 1 < plan->keys ? load->next_key + 1 : 0;
     }
     line->has_news = true;
-    flight_add(load, slot);
+    weirctl_flight_add(&load->flight, slot);
     load->report->sent++;
     return true;
 }
 
-static void count(struct load *load, struct slot *slot, enum weirctl_answer answer, uint64_t now)
+static void count(struct load *load, struct weirctl_slot *slot, enum weirctl_answer answer,
+                  uint64_t now)
 {
     struct weirctl_load_report *report = load->report;
     const uint64_t latency_ns = now - slot->turn.start_ns;
 
-    flight_remove(load, slot);
+    weirctl_flight_remove(&load->flight, slot);
     load->last_ns = now;
     switch (answer) {
     case WEIRCTL_ANSWER_ADMITTED:
@@ -182,53 +128,55 @@ static void count(struct load *load, struct slot *slot, enum weirctl_answer answ
 
 static void complain_of_time(struct load *load)
 {
-    char text[WEIR_ERROR_MAX];
-
-    snprintf(text, sizeof text, "nothing came within %u ms%s", load->plan->timeout_ms,
-             is_open(load) ? " of when it was due" : "");
-    keep_complaint(load, WEIR_ERR_TIMEOUT, text);
+    if (load->report->complaint.code == WEIR_OK) {
+        weir_error_set(&load->report->complaint, WEIR_ERR_TIMEOUT, "nothing came within %u ms%s",
+                       load->plan->timeout_ms, is_open(load) ? " of when it was due" : "");
+    }
 }
 
 /* An answer that comes too late is none, however late it was read. */
 static void on_end(void *arg, struct weirctl_turn *turn, enum weirctl_answer answer)
 {
     struct load *load = arg;
-    struct slot *slot = (struct slot *) turn;
-    const uint64_t now = now_ns();
+    struct weirctl_slot *slot = (struct weirctl_slot *) turn;
+    const uint64_t now = weirctl_now_ns();
 
-    if (answer != WEIRCTL_ANSWER_FAILED && now - turn->start_ns >= load->timeout_ns) {
+    if (answer == WEIRCTL_ANSWER_FAILED) {
+        keep_complaint(load, weirctl_peer_complaint(load->lines[slot->line].peer));
+    } else if (now - turn->start_ns >= load->timeout_ns) {
         complain_of_time(load);
         answer = WEIRCTL_ANSWER_FAILED;
     }
     count(load, slot, answer, now);
     if (is_open(load) || !has_more(load, now) || !slot_begin(load, slot, now)) {
-        slot_free(load, slot);
+        weirctl_flight_put(&load->flight, slot);
     }
 }
 
 /* Begins what can begin: in the open loop what is due, else all that is free. */
 static void begin_due(struct load *load, uint64_t now)
 {
-    struct slot *kept = NULL;
+    struct weirctl_slot *kept = NULL;
 
-    while (load->free != NULL && has_more(load, now)) {
-        struct slot *slot = load->free;
+    while (load->flight.free != NULL && has_more(load, now)) {
         const uint64_t start = is_open(load) ? due_ns(load) : now;
 
         if (start > now) {
             break;
         }
-        load->free = slot->next;
+
+        struct weirctl_slot *slot = weirctl_flight_take(&load->flight);
+
         if (!slot_begin(load, slot, start)) {
             slot->next = kept;
             kept = slot;
         }
     }
     while (kept != NULL) {
-        struct slot *slot = kept;
+        struct weirctl_slot *slot = kept;
 
         kept = slot->next;
-        slot_free(load, slot);
+        weirctl_flight_put(&load->flight, slot);
     }
 }
 
@@ -245,14 +193,15 @@ static void leave_unsent(struct load *load, uint64_t now, uint64_t waited_ns)
 /* Ends what has run out of time. */
 static void expire(struct load *load, uint64_t now)
 {
-    while (load->oldest != NULL && load->oldest->turn.start_ns + load->timeout_ns <= now) {
-        struct slot *slot = load->oldest;
+    while (load->flight.oldest != NULL &&
+           load->flight.oldest->turn.start_ns + load->timeout_ns <= now) {
+        struct weirctl_slot *slot = load->flight.oldest;
 
         weirctl_peer_cancel(slot->turn.peer, &slot->turn);
         load->lines[slot->line].has_news = true;
         complain_of_time(load);
         count(load, slot, WEIRCTL_ANSWER_FAILED, now);
-        slot_free(load, slot);
+        weirctl_flight_put(&load->flight, slot);
     }
     leave_unsent(load, now, load->timeout_ns);
 }
@@ -287,16 +236,16 @@ static void line_close(struct load *load, size_t number)
 {
     struct weirctl_peer *peer = load->lines[number].peer;
     const size_t first = number * load->plan->in_flight;
-    const uint64_t now = now_ns();
+    const uint64_t now = weirctl_now_ns();
 
-    keep_complaint(load, WEIR_ERR_SERVER, weirctl_peer_complaint(peer));
+    keep_complaint(load, weirctl_peer_complaint(peer));
     for (size_t i = first; i < first + load->plan->in_flight; i++) {
-        struct slot *slot = &load->slots[i];
+        struct weirctl_slot *slot = &load->flight.slots[i];
 
         if (slot->turn.peer != NULL) {
             slot->turn.peer = NULL;
             count(load, slot, WEIRCTL_ANSWER_FAILED, now);
-            slot_free(load, slot);
+            weirctl_flight_put(&load->flight, slot);
         }
     }
     load->lines[number].peer = NULL;
@@ -309,8 +258,8 @@ static void line_renew(struct load *load, size_t number)
     struct weir_error error;
 
     line_close(load, number);
-    if (has_more(load, now_ns()) && !line_open(load, number, &error)) {
-        keep_complaint(load, WEIR_ERR_SERVER, error.text);
+    if (has_more(load, weirctl_now_ns()) && !line_open(load, number, &error)) {
+        keep_complaint(load, error.text);
     }
 }
 
@@ -358,26 +307,11 @@ static void line_ready(struct load *load, size_t number)
 
 /* ---- The course of it ---- */
 
-/* Sees to it that the timer goes off at `at` at the latest: sooner does no harm, and to set it
- * costs a system call. */
-static void timer_set(struct load *load, uint64_t at)
-{
-    if (at >= load->timer_ns) {
-        return;
-    }
-
-    const struct itimerspec when = {
-        .it_value = {.tv_sec = (time_t) (at / SECOND_NS), .tv_nsec = (long) (at % SECOND_NS)}};
-
-    load->timer_ns = at;
-    timerfd_settime(load->timer, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
 static void wait_until(struct load *load, uint64_t at)
 {
     struct epoll_event events[EVENTS_MAX];
 
-    timer_set(load, at);
+    weirctl_alarm_set(&load->alarm, at);
 
     const int n = epoll_wait(load->epoll, events, EVENTS_MAX, -1);
 
@@ -385,7 +319,7 @@ static void wait_until(struct load *load, uint64_t at)
         if (events[i].data.u64 < load->plan->connections) {
             line_ready(load, (size_t) events[i].data.u64);
         } else {
-            load->timer_ns = UINT64_MAX;
+            weirctl_alarm_clear(&load->alarm);
         }
     }
 }
@@ -396,8 +330,8 @@ static uint64_t next_ns(const struct load *load, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
 
-    if (load->oldest != NULL) {
-        next = load->oldest->turn.start_ns + load->timeout_ns;
+    if (load->flight.oldest != NULL) {
+        next = load->flight.oldest->turn.start_ns + load->timeout_ns;
     }
     if (is_open(load) && has_more(load, now)) {
         const uint64_t due = due_ns(load);
@@ -417,7 +351,7 @@ static void show_progress(struct load *load, uint64_t now)
 
 static void run(struct load *load)
 {
-    uint64_t now = now_ns();
+    uint64_t now = weirctl_now_ns();
     uint64_t progress_ns = now + PROGRESS_NS;
 
     load->begin_ns = now;
@@ -427,11 +361,11 @@ static void run(struct load *load)
         expire(load, now);
         begin_due(load, now);
         flush_news(load);
-        if ((load->oldest == NULL && !has_more(load, now)) || load->lines_left == 0) {
+        if ((load->flight.oldest == NULL && !has_more(load, now)) || load->lines_left == 0) {
             break;
         }
         wait_until(load, earlier(progress_ns, next_ns(load, now)));
-        now = now_ns();
+        now = weirctl_now_ns();
         if (now >= progress_ns) {
             show_progress(load, now);
             progress_ns = now + PROGRESS_NS;
@@ -445,53 +379,31 @@ static void run(struct load *load)
 static bool load_init(struct load *load)
 {
     const struct weirctl_load_plan *plan = load->plan;
-    const size_t count = (size_t) plan->connections * plan->in_flight;
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
 
     load->lines = calloc(plan->connections, sizeof *load->lines);
-    load->slots = calloc(count, sizeof *load->slots);
-    load->bodies = malloc(count * plan->body->len);
     load->epoll = epoll_create1(0);
-    load->timer = timerfd_create(CLOCK_MONOTONIC, 0);
-    if (load->lines == NULL || load->slots == NULL || load->bodies == NULL || load->epoll < 0 ||
-        load->timer < 0 || epoll_ctl(load->epoll, EPOLL_CTL_ADD, load->timer, &event) != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *body = &load->bodies[i * plan->body->len];
 
-        memcpy(body, plan->body->bytes, plan->body->len);
-        load->slots[i].turn.body = body;
-        load->slots[i].turn.body_len = plan->body->len;
-        load->slots[i].line = i / plan->in_flight;
-    }
-    /* The first of the list go to one connection each, in turn. */
-    for (size_t i = count; i > 0; i--) {
-        const size_t number =
-            (i - 1) % plan->connections * plan->in_flight + (i - 1) / plan->connections;
+    const bool has_alarm = weirctl_alarm_init(&load->alarm);
 
-        slot_free(load, &load->slots[number]);
-    }
-    return true;
+    return weirctl_flight_init(&load->flight, plan->connections, plan->in_flight, plan->body) &&
+           load->lines != NULL && load->epoll >= 0 && has_alarm &&
+           epoll_ctl(load->epoll, EPOLL_CTL_ADD, load->alarm.fd, &event) == 0;
 }
 
+/* Nothing is in flight: the end of the load, or it never began. */
 static void load_fini(struct load *load)
 {
-    if (load->lines != NULL && load->slots != NULL) {
+    if (load->lines != NULL) {
         for (size_t i = 0; i < load->plan->connections; i++) {
-            if (load->lines[i].peer != NULL) {
-                line_close(load, i);
-            }
+            weirctl_peer_destroy(load->lines[i].peer);
         }
     }
-    if (load->timer >= 0) {
-        close(load->timer);
-    }
+    weirctl_alarm_fini(&load->alarm);
     if (load->epoll >= 0) {
         close(load->epoll);
     }
-    free(load->bodies);
-    free(load->slots);
+    weirctl_flight_fini(&load->flight);
     free(load->lines);
 }
 
@@ -508,12 +420,8 @@ static enum weir_err open_all(struct load *load, struct weir_error *error)
 enum weir_err weirctl_load_run(const struct weirctl_load_plan *plan,
                                struct weirctl_load_report *report, struct weir_error *error)
 {
-    struct load load = {.plan = plan,
-                        .report = report,
-                        .timeout_ns = (uint64_t) plan->timeout_ms * 1000000,
-                        .epoll = -1,
-                        .timer = -1,
-                        .timer_ns = UINT64_MAX};
+    struct load load = {
+        .plan = plan, .report = report, .timeout_ns = (uint64_t) plan->timeout_ms * 1000000};
     enum weir_err err;
 
     memset(report, 0, sizeof *report);
