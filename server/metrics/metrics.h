@@ -30,7 +30,8 @@
     X(WR_METRIC_CALLS_NO_MEMORY, "calls_no_memory_total",                                          \
       "Calls that failed because memory ran out.")                                                 \
     X(WR_METRIC_CALLS_LATE, "calls_late_total",                                                    \
-      "Calls dropped uncharged: their deadline had passed on arrival.")                            \
+      "Calls dropped: their deadline had passed on arrival. Rules with `count: all` are charged "  \
+      "all the same, others not.")                                                                 \
     X(WR_METRIC_CALLS_CANCELLED, "calls_cancelled_total",                                          \
       "Calls whose caller left before the answer; a charge handed to the store stays.")            \
     X(WR_METRIC_CALLS_UNIMPLEMENTED, "calls_unimplemented_total",                                  \
@@ -44,6 +45,8 @@
       "Descriptors that a limit applied to.")                                                      \
     X(WR_METRIC_DESCRIPTORS_OVER, "descriptors_over_limit_total",                                  \
       "Descriptors over their limit, shadow and quota rules included.")                            \
+    X(WR_METRIC_DESCRIPTORS_BOOKED_LATE, "descriptors_booked_late_total",                          \
+      "Descriptors of calls that came too late, booked because of `count: all`.")                  \
     X(WR_METRIC_SHADOW_OVER, "shadow_over_limit_total",                                            \
       "Descriptors over a limit in shadow mode: let through.")                                     \
     X(WR_METRIC_GLOBAL_SHADOW, "global_shadow_total",                                              \
@@ -54,6 +57,8 @@
       "Descriptors without an answer of the store, let through by failure mode allow.")            \
     X(WR_METRIC_FAILURE_DENY, "failure_mode_deny_total",                                           \
       "Descriptors without an answer of the store, refused by failure mode deny.")                 \
+    X(WR_METRIC_FAILURE_LOCAL, "failure_mode_local_total",                                         \
+      "Descriptors without an answer of the store, counted in memory by failure mode local.")      \
     X(WR_METRIC_STORE_FULL, "store_full_total",                                                    \
       "Takes of a new counter that found --max-counters live ones.")                               \
     X(WR_METRIC_STORE_TIMEOUT, "store_timeout_total",                                              \
@@ -82,6 +87,8 @@
       "Connections closed because the client speaks neither HTTP nor TLS.")                        \
     X(WR_METRIC_CONNECTIONS_SILENT, "connections_silent_total",                                    \
       "Connections closed because the client said too little within --handshake-timeout.")         \
+    X(WR_METRIC_CONNECTIONS_MEMORY, "connections_closed_for_memory_total",                         \
+      "Connections cut off because --max-memory-bytes was passed and they finish no calls.")       \
     X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
     X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
     X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")     \

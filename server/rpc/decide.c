@@ -8,18 +8,36 @@
 struct pending {
     struct wr_request request;
     struct wr_question *question;
+    bool is_late;       /* its deadline had passed on arrival: it is told no more than that */
     bool is_left_alone; /* the caller has gone: the answer is for nobody */
 };
 
-/* Says to the caller why its call fails, and counts it. */
-static void refuse(struct wr_call *call, enum wr_metric metric, const struct wr_failure *failure)
+/* Says to the caller why its call fails. */
+static void fail(struct wr_call *call, const struct wr_failure *failure)
 {
     struct wr_str details = {0};
 
-    wr_metrics_add(call->metrics, metric, 1);
     /* Without memory for the details the code and the sentence still go out. */
     (void) wr_error_details_encode(failure, call->arena, &details);
     call->ops->finish(call, failure->status, failure->message, details);
+}
+
+/* The same, and counts it. */
+static void refuse(struct wr_call *call, enum wr_metric metric, const struct wr_failure *failure)
+{
+    wr_metrics_add(call->metrics, metric, 1);
+    fail(call, failure);
+}
+
+static void fail_late(struct wr_call *call)
+{
+    static const struct wr_failure late = {
+        .status = WR_STATUS_DEADLINE_EXCEEDED,
+        .message = WR_STR("the deadline had passed on arrival; nothing was counted but on rules "
+                          "with `count: all`"),
+    };
+
+    fail(call, &late);
 }
 
 static enum wr_metric metric_of(enum wr_err err)
@@ -68,7 +86,17 @@ static void answer(struct wr_call *call, struct wr_question *question)
             response.overall_code == WR_CODE_OK ? WR_METRIC_CALLS_OK : WR_METRIC_CALLS_OVER, 1);
         call->ops->reply(call, message);
     }
-    wr_question_end(question);
+}
+
+/* Ends a call whose question is answered. */
+static void settle(struct wr_call *call, struct pending *pending)
+{
+    if (pending->is_late) {
+        fail_late(call);
+    } else if (!pending->is_left_alone) {
+        answer(call, pending->question);
+    }
+    wr_question_end(pending->question);
 }
 
 static void wake(void *context)
@@ -76,6 +104,11 @@ static void wake(void *context)
     struct wr_call *const call = context;
 
     call->ops->wake(call);
+}
+
+static bool is_late(const struct wr_call *call, const struct wr_now *now)
+{
+    return now->mono_us >= call->deadline_mono_us;
 }
 
 static void decide(struct wr_decide *row, struct wr_call *call, const struct wr_now *now,
@@ -88,6 +121,7 @@ static void decide(struct wr_decide *row, struct wr_call *call, const struct wr_
         refuse_no_memory(call);
         return;
     }
+    pending->is_late = is_late(call, now);
 
     enum wr_err err =
         wr_request_decode(message, &row->caps, call->arena, &pending->request, &failure);
@@ -99,6 +133,7 @@ static void decide(struct wr_decide *row, struct wr_call *call, const struct wr_
             .metrics = call->metrics,
             .now = *now,
             .deadline_mono_us = call->deadline_mono_us,
+            .is_late = pending->is_late,
             .wake = wake,
             .context = call,
         };
@@ -106,12 +141,16 @@ static void decide(struct wr_decide *row, struct wr_call *call, const struct wr_
         err =
             wr_question_put(row->service, &frame, &pending->request, &pending->question, &failure);
     }
+    if (err != WR_OK && pending->is_late) {
+        fail_late(call);
+        return;
+    }
     if (err != WR_OK) {
         refuse(call, metric_of(err), &failure);
         return;
     }
     if (wr_question_is_answered(pending->question)) {
-        answer(call, pending->question);
+        settle(call, pending);
         return;
     }
     call->state = pending;
@@ -121,10 +160,6 @@ static void decide(struct wr_decide *row, struct wr_call *call, const struct wr_
 
 static void on_message(void *context, struct wr_call *call, struct wr_str message)
 {
-    static const struct wr_failure late = {
-        .status = WR_STATUS_DEADLINE_EXCEEDED,
-        .message = WR_STR("the deadline had passed on arrival; nothing was counted"),
-    };
     static const struct wr_failure absent = {
         .status = WR_STATUS_INVALID_ARGUMENT,
         .message = WR_STR("the call ended without its request message"),
@@ -133,8 +168,12 @@ static void on_message(void *context, struct wr_call *call, struct wr_str messag
     const struct wr_now now = wr_clock_read(row->clock);
 
     wr_metrics_add(call->metrics, WR_METRIC_CALLS, 1);
-    if (now.mono_us >= call->deadline_mono_us) {
-        refuse(call, WR_METRIC_CALLS_LATE, &late);
+    if (is_late(call, &now)) {
+        wr_metrics_add(call->metrics, WR_METRIC_CALLS_LATE, 1);
+    }
+    if (is_late(call, &now) &&
+        (message.ptr == NULL || !wr_service_has_bookings(row->service, call->worker))) {
+        fail_late(call);
     } else if (message.ptr == NULL) {
         refuse(call, WR_METRIC_CALLS_INVALID, &absent);
     } else {
@@ -147,11 +186,7 @@ static void on_wake(void *context, struct wr_call *call)
     struct pending *const pending = call->state;
 
     (void) context;
-    if (pending->is_left_alone) {
-        wr_question_end(pending->question);
-    } else {
-        answer(call, pending->question);
-    }
+    settle(call, pending);
 }
 
 static void on_close(void *context, struct wr_call *call, bool is_cancelled)

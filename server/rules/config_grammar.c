@@ -103,6 +103,12 @@ static void read_limit_field(struct wr_config_reader *reader, const struct wr_co
     case WR_KEY_REPLACES:
         read_replaces(reader, value, path, limit);
         break;
+    case WR_KEY_COUNTS:
+        (void) wr_config_count(reader, value, path, &limit->policy);
+        break;
+    case WR_KEY_FAILURE_MODE:
+        (void) wr_config_failure_mode(reader, value, path, &limit->policy);
+        break;
     default:
         break;
     }
@@ -247,6 +253,16 @@ static void read_rules(struct wr_config_reader *reader, const struct wr_config_n
     *out_n = n;
 }
 
+static void read_domain(struct wr_config_reader *reader, const struct wr_config_node *node,
+                        struct wr_draft *draft)
+{
+    if (wr_config_text(reader, node, WR_KEY_DOMAIN, NULL, &draft->domain)) {
+        draft->place = wr_config_place(reader, node);
+    } else {
+        draft->is_broken = true;
+    }
+}
+
 static void read_top(struct wr_config_reader *reader, const struct wr_config_node *root,
                      const struct wr_rule_path *path, struct wr_draft *draft)
 {
@@ -258,10 +274,11 @@ static void read_top(struct wr_config_reader *reader, const struct wr_config_nod
 
         if (field->key == WR_KEY_DESCRIPTORS) {
             rules = field->value;
-        } else if (wr_config_text(reader, field->value, field->key, NULL, &draft->domain)) {
-            draft->place = wr_config_place(reader, field->value);
+        } else if (field->key == WR_KEY_COUNTS) {
+            (void) wr_config_count(reader, field->value, path, &draft->policy);
+            draft->count_place = wr_config_place(reader, field->value);
         } else {
-            draft->is_broken = true;
+            read_domain(reader, field->value, draft);
         }
     }
     if (rules != NULL) {

@@ -121,6 +121,8 @@ const char *wr_config_key_home(enum wr_config_key key)
         return "it belongs to the top of the file, or to a descriptor";
     case WR_LEVEL_RULE:
         return "it belongs to a descriptor, beside `key`";
+    case WR_LEVEL_TOP | WR_LEVEL_LIMIT:
+        return "it belongs into `rate_limit`, or to the top of the file";
     case WR_LEVEL_LIMIT | WR_LEVEL_REPLACE:
         return "it belongs into `rate_limit`, or an entry of `replaces`";
     default:
@@ -132,12 +134,13 @@ const char *wr_config_level_keys(enum wr_config_level level)
 {
     switch (level) {
     case WR_LEVEL_TOP:
-        return "the top of a file has `domain`, `descriptors`";
+        return "the top of a file has `domain`, `descriptors`, `count`";
     case WR_LEVEL_RULE:
         return "a descriptor has `key`, `value`, `rate_limit`, `descriptors`, `shadow_mode`, "
                "`quota_mode`, `share_threshold`, `detailed_metric`, `value_to_metric`, `metadata`";
     case WR_LEVEL_LIMIT:
-        return "`rate_limit` has `requests_per_unit`, `unit`, `unlimited`, `name`, `replaces`";
+        return "`rate_limit` has `requests_per_unit`, `unit`, `unlimited`, `name`, `replaces`, "
+               "`count`, `failure_mode`";
     case WR_LEVEL_REPLACE:
         return "an entry of `replaces` has `name`";
     case WR_LEVEL_IGNORED:

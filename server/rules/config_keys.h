@@ -36,7 +36,9 @@ enum wr_config_level {
     X(WR_KEY_UNIT, "unit", WR_LEVEL_LIMIT)                                                         \
     X(WR_KEY_UNLIMITED, "unlimited", WR_LEVEL_LIMIT)                                               \
     X(WR_KEY_NAME, "name", WR_LEVEL_LIMIT | WR_LEVEL_REPLACE)                                      \
-    X(WR_KEY_REPLACES, "replaces", WR_LEVEL_LIMIT)
+    X(WR_KEY_REPLACES, "replaces", WR_LEVEL_LIMIT)                                                 \
+    X(WR_KEY_COUNTS, "count", WR_LEVEL_TOP | WR_LEVEL_LIMIT)                                       \
+    X(WR_KEY_FAILURE_MODE, "failure_mode", WR_LEVEL_LIMIT)
 
 enum wr_config_key {
 #define WR_CONFIG_KEY_ENUM(id, name, levels) id,

@@ -127,3 +127,37 @@ bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_no
     *out_number = (uint32_t) scalar.magnitude;
     return true;
 }
+
+bool wr_config_count(struct wr_config_reader *reader, const struct wr_config_node *node,
+                     const struct wr_rule_path *path, struct wr_policy *policy)
+{
+    struct wr_str text;
+
+    if (!wr_config_text(reader, node, WR_KEY_COUNTS, path, &text)) {
+        return false;
+    }
+    policy->has_count = wr_count_of_name(text, &policy->count);
+    if (policy->has_count || wr_config_is_null(node)) {
+        return true;
+    }
+    wr_config_error(reader, node, path, "one of all, admitted, all_or_nothing",
+                    "`%.*s` is not a `count`", wr_config_shown(text), text.ptr);
+    return false;
+}
+
+bool wr_config_failure_mode(struct wr_config_reader *reader, const struct wr_config_node *node,
+                            const struct wr_rule_path *path, struct wr_policy *policy)
+{
+    struct wr_str text;
+
+    if (!wr_config_text(reader, node, WR_KEY_FAILURE_MODE, path, &text)) {
+        return false;
+    }
+    policy->has_failure_mode = wr_failure_mode_of_name(text, &policy->failure_mode);
+    if (policy->has_failure_mode || wr_config_is_null(node)) {
+        return true;
+    }
+    wr_config_error(reader, node, path, "one of error, allow, deny, local",
+                    "`%.*s` is not a `failure_mode`", wr_config_shown(text), text.ptr);
+    return false;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single values of the grammar out of nodes: texts, numbers, switches. What does not fit is noted.
+ * Single values of the grammar out of nodes: texts, numbers, switches, words out of a few. What
+ * does not fit is noted.
  *
  * Threads: owner thread only.
  */
@@ -12,6 +13,7 @@
 
 #include "rules/config_keys.h"
 #include "rules/config_reader.h"
+#include "rules/policy.h"
 
 /* The text of `node` as it is spelt, empty for null; false when it is no text, which is noted under
  * the name `key`. */
@@ -27,6 +29,14 @@ bool wr_config_switch(struct wr_config_reader *reader, const struct wr_config_no
 bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_node *node,
                       enum wr_config_key key, const struct wr_rule_path *path,
                       uint32_t *out_number);
+
+/* The word of `count`, which policy goes without for null. */
+bool wr_config_count(struct wr_config_reader *reader, const struct wr_config_node *node,
+                     const struct wr_rule_path *path, struct wr_policy *policy);
+
+/* The word of `failure_mode`, which policy goes without for null. */
+bool wr_config_failure_mode(struct wr_config_reader *reader, const struct wr_config_node *node,
+                            const struct wr_rule_path *path, struct wr_policy *policy);
 
 /* True when `node` is a scalar and null. */
 bool wr_config_is_null(const struct wr_config_node *node);

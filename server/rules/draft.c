@@ -318,11 +318,36 @@ static void compare_tops(struct check *check, const struct ranked *drafts, size_
     free(siblings);
 }
 
+/* The counts of `n` drafts of one domain against the first of them. */
+static void compare_counts(struct check *check, const struct ranked *drafts, size_t n)
+{
+    const struct wr_draft *first = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        struct wr_draft *const draft = drafts[i].draft;
+        const struct subject subject = {.draft = draft, .place = draft->count_place};
+
+        if (!draft->policy.has_count) {
+            continue;
+        }
+        if (first == NULL) {
+            first = draft;
+        } else if (draft->policy.count != first->policy.count) {
+            add_error(check, &subject, "one domain has one `count`, in one or in all of its files",
+                      "domain `%.*s` has `count: %s` already, at %.*s:%zu:%zu",
+                      shown(draft->domain), draft->domain.ptr, wr_count_name(first->policy.count),
+                      (int) first->count_place.file.len, first->count_place.file.ptr,
+                      first->count_place.line, first->count_place.column);
+        }
+    }
+}
+
 /* `n` drafts of one domain, more than one. */
 static void compare_domain(struct check *check, const struct ranked *drafts, size_t n,
                            bool merges_domains)
 {
     if (merges_domains) {
+        compare_counts(check, drafts, n);
         compare_tops(check, drafts, n);
         return;
     }

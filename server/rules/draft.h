@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/value.h"
 #include "limit/unit.h"
+#include "rules/policy.h"
 
 struct wr_draft_replace {
     struct wr_str name;
@@ -32,6 +33,7 @@ struct wr_draft_limit {
     struct wr_str name;
     const struct wr_draft_replace *replaces;
     size_t n_replaces;
+    struct wr_policy policy;
 };
 
 struct wr_draft_rule {
@@ -54,6 +56,8 @@ struct wr_draft {
     struct wr_str source;  /* name for messages */
     struct wr_place place; /* of the domain */
     struct wr_str domain;
+    struct wr_policy policy;     /* of all rules of the domain that say nothing else; count only */
+    struct wr_place count_place; /* when there is a count */
     struct wr_draft_rule *rules;
     size_t n_rules;
     bool is_refused;   /* set when it has an error: it takes no part in a snapshot */
@@ -70,8 +74,8 @@ void wr_draft_check(struct wr_draft *draft, struct wr_diag *diag);
 /*
  * Checks `n` drafts, refused ones too, against those before each. With `merges_domains` a later
  * draft of a known domain adds its rules to that domain, and is refused for a pair that stands
- * there already; else it is refused as such. Either way it is the later one of two that is refused,
- * even when the earlier one is refused for something else.
+ * there already, or another count; else it is refused as such. Either way it is the later one of
+ * two that is refused, even when the earlier one is refused for something else.
  */
 void wr_drafts_compare(struct wr_draft *const *drafts, size_t n, bool merges_domains,
                        struct wr_diag *diag);

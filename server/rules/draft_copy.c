@@ -90,6 +90,7 @@ bool wr_draft_copy(struct wr_arena *arena, const struct wr_draft *draft, struct 
     }
     result.source = copy.source;
     own_place(&copy, &result.place);
+    own_place(&copy, &result.count_place);
     if (!own(&copy, &result.domain) || !own_rules(&copy, &result.rules, result.n_rules)) {
         return false;
     }

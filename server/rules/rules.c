@@ -16,6 +16,8 @@ struct wr_domain {
     struct wr_str name;
     const struct wr_hash_key *hash_key; /* of the snapshot */
     struct wr_tree_level top;
+    enum wr_count count;
+    bool is_group;
 };
 
 struct wr_rules {
@@ -24,6 +26,7 @@ struct wr_rules {
     struct wr_hash_key hash_key;
     struct wr_pair_table domains; /* (name, "") */
     size_t n_domains, n_limits;
+    bool has_bookings;
 };
 
 /* A draft in force and its place among all, for a stable order. */
@@ -91,6 +94,17 @@ static const struct wr_draft_rule **join_rules(struct wr_arena *arena, const str
     return rules;
 }
 
+/* The count of `n` checked drafts of one domain: those that have one have the same. */
+static enum wr_count count_said(const struct source *sources, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sources[i].draft->policy.has_count) {
+            return sources[i].draft->policy.count;
+        }
+    }
+    return WR_COUNT_ALL;
+}
+
 static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch,
                        const struct source *sources, size_t n)
 {
@@ -104,12 +118,15 @@ static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch,
         return false;
     }
     domain->hash_key = &rules->hash_key;
+    domain->count = builder.count = count_said(sources, n);
 
     const struct wr_rule_path path = {.key = domain->name};
 
     if (!wr_tree_build(&builder, &path, NULL, all, n_rules, &domain->top)) {
         return false;
     }
+    domain->is_group = builder.has_group || domain->count == WR_COUNT_ALL_OR_NOTHING;
+    rules->has_bookings |= builder.has_bookings;
     rules->n_limits += builder.n_limits;
     rules->n_domains++;
     wr_pair_table_add(&rules->domains, wr_pair_hash_first(&rules->hash_key, domain->name),
@@ -193,6 +210,21 @@ size_t wr_rules_domain_count(const struct wr_rules *rules)
 size_t wr_rules_limit_count(const struct wr_rules *rules)
 {
     return rules->n_limits;
+}
+
+bool wr_rules_have_bookings(const struct wr_rules *rules)
+{
+    return rules->has_bookings;
+}
+
+enum wr_count wr_domain_count(const struct wr_domain *domain)
+{
+    return domain->count;
+}
+
+bool wr_domain_is_group(const struct wr_domain *domain)
+{
+    return domain->is_group;
 }
 
 const struct wr_domain *wr_rules_domain(const struct wr_rules *rules, struct wr_str name)

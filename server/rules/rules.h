@@ -19,17 +19,20 @@
 #include "limit/unit.h"
 #include "rules/draft.h"
 #include "rules/entry.h"
+#include "rules/policy.h"
 
 struct wr_rules;
 struct wr_domain;
 
 /* A limit of the snapshot, on one node. */
 struct wr_rule {
-    struct wr_limit limit; /* when not unlimited */
-    enum wr_unit unit;     /* WR_UNIT_UNKNOWN when unlimited */
-    struct wr_str name;    /* may be empty */
-    struct wr_str path;    /* domain.key_value.key …, as written but cut at WR_RULE_PATH_MAX: for
-                              people and statistics */
+    struct wr_limit limit; /* when not unlimited; its count is that of the domain when the rule says
+                              none */
+    struct wr_policy policy; /* as the rule says it */
+    enum wr_unit unit;       /* WR_UNIT_UNKNOWN when unlimited */
+    struct wr_str name;      /* may be empty */
+    struct wr_str path; /* domain.key_value.key …, as written but cut at WR_RULE_PATH_MAX: for
+                           people and statistics */
     const struct wr_str *replaces; /* names */
     size_t n_replaces;
     bool is_unlimited, is_shadow, is_quota, has_detailed_metric;
@@ -64,6 +67,16 @@ size_t wr_rules_limit_count(const struct wr_rules *rules);
 
 /* The domain of that name; NULL when there is none. */
 const struct wr_domain *wr_rules_domain(const struct wr_rules *rules, struct wr_str name);
+
+/* True when a rule asks for hits to be booked even when their call is late. */
+bool wr_rules_have_bookings(const struct wr_rules *rules);
+
+/* The count of what has no rule that says otherwise. */
+enum wr_count wr_domain_count(const struct wr_domain *domain);
+
+/* True when the domain or one of its rules is all-or-nothing: then all takes of a call stand or
+ * fall together. */
+bool wr_domain_is_group(const struct wr_domain *domain);
 
 /*
  * The node that the last of `n` entries matches, walking from the first: at each level the exact

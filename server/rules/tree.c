@@ -57,14 +57,17 @@ static bool build_rule(struct wr_tree_builder *builder, const struct wr_rule_pat
     *rule = (struct wr_rule){
         .limit = {.requests = limit->requests_per_unit,
                   .length_us = wr_unit_length_us(unit),
-                  .count = WR_COUNT_ALL},
+                  .count = limit->policy.has_count ? limit->policy.count : builder->count},
         .unit = unit,
+        .policy = limit->policy,
         .is_unlimited = is_unlimited,
         .is_shadow = draft->is_shadow,
         .is_quota = draft->is_quota,
         .has_detailed_metric = draft->has_detailed_metric,
     };
     builder->n_limits++;
+    builder->has_group |= rule->limit.count == WR_COUNT_ALL_OR_NOTHING;
+    builder->has_bookings |= wr_policy_must_book(&rule->policy);
     *out_rule = rule;
     return wr_arena_copy(arena, limit->name, &rule->name) &&
            wr_rule_path_write(path, arena, &rule->path) && copy_replaces(arena, limit, rule) &&

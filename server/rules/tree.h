@@ -31,11 +31,14 @@ struct wr_tree_node {
     struct wr_tree_level children;
 };
 
-/* What a build needs everywhere and counts. */
+/* What a build needs everywhere, and what it comes upon. */
 struct wr_tree_builder {
     struct wr_arena *arena;
     const struct wr_hash_key *hash_key;
+    enum wr_count count; /* of rules that say nothing else */
     size_t n_limits;
+    bool has_group;    /* a limit is all-or-nothing */
+    bool has_bookings; /* a limit must be booked even when a call is late */
 };
 
 /* Builds a level, and all below, from checked rules, of which it copies what it needs. `path` is of

@@ -74,14 +74,20 @@ static bool is_override_unit(int32_t unit)
     return unit >= (int32_t) WR_UNIT_SECOND && unit <= (int32_t) WR_UNIT_YEAR;
 }
 
-static void limit_by_override(struct wr_subject *subject, const struct wr_override *override)
+/* Number and unit are the request's; what else a limit has is that of the rule on its path, or,
+ * without one, of the domain. */
+static void limit_by_override(struct wr_subject *subject, const struct wr_override *override,
+                              const struct wr_node *node, enum wr_count domain_count)
 {
+    const struct wr_rule *const rule = node != NULL ? node->rule : NULL;
+
     subject->kind = WR_SUBJECT_LIMITED;
+    subject->policy = rule != NULL ? &rule->policy : NULL;
     subject->unit = (enum wr_unit) override->unit;
     subject->limit = (struct wr_limit){
         .requests = override->requests_per_unit,
         .length_us = wr_unit_length_us(subject->unit),
-        .count = WR_COUNT_ALL,
+        .count = rule != NULL ? rule->limit.count : domain_count,
     };
 }
 
@@ -92,6 +98,7 @@ static void limit_by_rule(struct wr_subject *subject, const struct wr_node *node
     }
     subject->node = node;
     subject->rule = node->rule;
+    subject->policy = &node->rule->policy;
     subject->kind = node->rule->is_unlimited ? WR_SUBJECT_UNLIMITED : WR_SUBJECT_LIMITED;
     subject->unit = node->rule->unit;
     subject->limit = node->rule->limit;
@@ -104,15 +111,16 @@ static enum wr_err match_all(struct wr_decision *decision, const struct wr_domai
 
     for (size_t i = 0; i < request->n_descriptors; i++) {
         const struct wr_descriptor *const descriptor = &request->descriptors[i];
+        const struct wr_node *const node =
+            wr_domain_match(domain, descriptor->entries, descriptor->n_entries);
 
-        if (descriptor->has_override) {
-            if (!is_override_unit(descriptor->override.unit)) {
-                return fail_override(decision, i, out_failure);
-            }
-            limit_by_override(&decision->subjects[i], &descriptor->override);
+        if (!descriptor->has_override) {
+            limit_by_rule(&decision->subjects[i], node);
+        } else if (is_override_unit(descriptor->override.unit)) {
+            limit_by_override(&decision->subjects[i], &descriptor->override, node,
+                              wr_domain_count(domain));
         } else {
-            limit_by_rule(&decision->subjects[i],
-                          wr_domain_match(domain, descriptor->entries, descriptor->n_entries));
+            return fail_override(decision, i, out_failure);
         }
     }
     return WR_OK;
@@ -185,9 +193,22 @@ static bool apply_replaces(struct wr_decision *decision)
     return true;
 }
 
-static uint64_t request_hits(const struct wr_request *request)
+static uint64_t hits_of(const struct wr_request *request, const struct wr_descriptor *descriptor)
 {
+    if (descriptor->has_hits_addend) {
+        return descriptor->hits_addend;
+    }
     return request->hits_addend == 0 ? 1 : request->hits_addend;
+}
+
+/* Whether the descriptor stands for a cost that is spent, whatever becomes of the call. */
+static bool must_book(const struct wr_decision *decision, size_t index)
+{
+    const struct wr_subject *const subject = &decision->subjects[index];
+    const struct wr_descriptor *const descriptor = &decision->request->descriptors[index];
+
+    return subject->policy != NULL && wr_policy_must_book(subject->policy) &&
+           !descriptor->is_negative_hits && hits_of(decision->request, descriptor) > 0;
 }
 
 static bool make_take(struct wr_decision *decision, size_t index, struct wr_take *take)
@@ -198,10 +219,14 @@ static bool make_take(struct wr_decision *decision, size_t index, struct wr_take
 
     *take = (struct wr_take){
         .limit = subject->limit,
-        .hits = descriptor->has_hits_addend ? descriptor->hits_addend : request_hits(request),
+        .hits = hits_of(request, descriptor),
+        .group = decision->is_group ? 0 : (uint32_t) index,
+        .is_domain_group = decision->is_group,
         .is_refund = descriptor->is_negative_hits,
         .is_enforced = !wr_subject_is_shadow(subject) && !wr_subject_is_quota(decision, subject) &&
                        !decision->frame.settings->has_shadow_mode,
+        .must_book = must_book(decision, index),
+        .has_local_fallback = wr_subject_failure_mode(decision, subject) == WR_FAILURE_LOCAL,
     };
     subject->take = take;
     return wr_identity_write(decision->frame.arena, request->domain, subject->node,
@@ -209,16 +234,24 @@ static bool make_take(struct wr_decision *decision, size_t index, struct wr_take
                              &take->key);
 }
 
+static bool has_take(const struct wr_decision *decision, size_t index)
+{
+    return decision->subjects[index].kind == WR_SUBJECT_LIMITED &&
+           (!decision->frame.is_late || must_book(decision, index));
+}
+
 static bool make_batch(struct wr_decision *decision)
 {
+    const struct wr_settings *const settings = decision->frame.settings;
     const size_t n = decision->request->n_descriptors;
     struct wr_batch *const batch = &decision->batch;
 
     *batch = (struct wr_batch){
         .takes = wr_arena_calloc(decision->frame.arena, n, sizeof *batch->takes),
         .now = decision->frame.now,
-        .deadline_mono_us = decision->frame.deadline_mono_us,
-        .mode = WR_CHARGE_BY_COUNT,
+        /* nobody waits for what a late call books */
+        .deadline_mono_us = decision->frame.is_late ? INT64_MAX : decision->frame.deadline_mono_us,
+        .mode = settings->stops_when_over ? WR_CHARGE_STOP : WR_CHARGE_BY_COUNT,
         .metrics = decision->frame.metrics,
         .arena = decision->frame.arena,
     };
@@ -226,7 +259,7 @@ static bool make_batch(struct wr_decision *decision)
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        if (decision->subjects[i].kind != WR_SUBJECT_LIMITED) {
+        if (!has_take(decision, i)) {
             continue;
         }
         if (!make_take(decision, i, &batch->takes[batch->n_takes])) {
@@ -235,6 +268,19 @@ static bool make_batch(struct wr_decision *decision)
         batch->n_takes++;
     }
     return true;
+}
+
+static void note_descriptors(const struct wr_decision *decision)
+{
+    struct wr_metrics_block *const metrics = decision->frame.metrics;
+    const uint64_t n_takes = decision->batch.n_takes;
+
+    if (decision->frame.is_late) {
+        wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS_BOOKED_LATE, n_takes);
+        return;
+    }
+    wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS, decision->request->n_descriptors);
+    wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS_LIMITED, n_takes);
 }
 
 enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
@@ -263,6 +309,7 @@ enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
     if (domain == NULL) {
         wr_metrics_add(frame->metrics, WR_METRIC_DOMAIN_NOT_FOUND, 1);
     } else {
+        decision->is_group = wr_domain_is_group(domain);
         err = match_all(decision, domain, out_failure);
         if (err != WR_OK) {
             return err;
@@ -274,8 +321,7 @@ enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
     if (!make_batch(decision)) {
         return wr_fail_no_memory(out_failure);
     }
-    wr_metrics_add(frame->metrics, WR_METRIC_DESCRIPTORS, request->n_descriptors);
-    wr_metrics_add(frame->metrics, WR_METRIC_DESCRIPTORS_LIMITED, decision->batch.n_takes);
+    note_descriptors(decision);
     *out_decision = decision;
     return WR_OK;
 }

@@ -15,6 +15,7 @@
 #ifndef WR_SERVICE_DECISION_H
 #define WR_SERVICE_DECISION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -39,12 +40,14 @@ struct wr_decision_frame {
     struct wr_metrics_block *metrics; /* of the owner thread */
     struct wr_now now;
     int64_t deadline_mono_us;        /* INT64_MAX when there is none */
+    bool is_late;                    /* it had passed on arrival */
     struct wr_log_limit *store_line; /* of the log line about a store without an answer */
 };
 
 /*
- * Matches every descriptor of `request` and makes the batch. `request` and the frame's arena must
- * live until finish; the rules too: a call that outlives its worker's view keeps its own reference.
+ * Matches every descriptor of `request` and makes the batch; of a late call only what must be
+ * booked even so, and there is no finish. `request` and the frame's arena must live until finish;
+ * the rules too: a call that outlives its worker's view keeps its own reference.
  *
  * WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_NO_MEMORY: `*out_failure` is set and
  * nothing is charged.

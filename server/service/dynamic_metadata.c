@@ -124,11 +124,11 @@ static bool write_descriptors(struct wr_arena *arena, const struct wr_request *r
     return true;
 }
 
-bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *request,
-                               const struct wr_value *const *passed, size_t n_passed,
+bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_dynamic_metadata *parts,
                                const struct wr_value **out_metadata)
 {
-    struct map map = {.members = wr_arena_calloc(arena, 4, sizeof *map.members)};
+    const struct wr_request *const request = parts->request;
+    struct map map = {.members = wr_arena_calloc(arena, 5, sizeof *map.members)};
     struct wr_value *const root = wr_arena_calloc(arena, 1, sizeof *root);
     struct wr_value value;
 
@@ -140,7 +140,10 @@ bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *
     if (request->hits_addend != 0) {
         put(&map, (struct wr_str) WR_STR("hitsAddend"), number_value(request->hits_addend));
     }
-    if (!wr_value_merge(arena, passed, n_passed, &value)) {
+    if (parts->decider.len > 0) {
+        put(&map, (struct wr_str) WR_STR("degraded"), text_value(parts->decider));
+    }
+    if (!wr_value_merge(arena, parts->passed, parts->n_passed, &value)) {
         return false;
     }
     if (value.as.map.n > 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dynamic metadata of a response: what was asked, and the metadata of the rules that passed.
+ * The dynamic metadata of a response: what was asked, who decided when the store did not,
+ * and the metadata of the rules that passed.
  * Rules' values are read, never written, so that nothing of one request reaches another.
  *
  * Threads: pure functions; the arena belongs to the calling thread.
@@ -12,15 +13,22 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "base/value.h"
 #include "service/request.h"
 
-/*
- * `passed` holds, in order and each once, the metadata of the `n_passed` rules whose descriptors
- * passed; of two values of one key the first wins, maps are merged. False when memory is out.
- */
-bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_request *request,
-                               const struct wr_value *const *passed, size_t n_passed,
+/* What it is made of. */
+struct wr_dynamic_metadata {
+    const struct wr_request *request;
+    /* in order and each once, the metadata of the rules whose descriptors passed; of two values of
+     * one key the first wins, maps are merged */
+    const struct wr_value *const *passed;
+    size_t n_passed;
+    struct wr_str decider; /* the failure mode that decided in place of the store; empty: none */
+};
+
+/* False when memory is out. */
+bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_dynamic_metadata *parts,
                                const struct wr_value **out_metadata);
 
 #endif

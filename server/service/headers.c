@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define N_HEADERS 3
+#define MAX_HEADERS 4
 #define US_PER_SECOND 1000000
 
 static bool write_number(struct wr_arena *arena, int64_t number, struct wr_str *out_text)
@@ -15,24 +15,44 @@ static bool write_number(struct wr_arena *arena, int64_t number, struct wr_str *
     return wr_arena_copy(arena, (struct wr_str){.ptr = text, .len = (size_t) len}, out_text);
 }
 
-bool wr_headers_write(const struct wr_settings *settings, const struct wr_descriptor_status *status,
-                      struct wr_arena *arena, struct wr_response *response)
+static bool write_limit(const struct wr_settings *settings,
+                        const struct wr_descriptor_status *status, struct wr_arena *arena,
+                        struct wr_header *headers)
 {
-    struct wr_header *const headers = wr_arena_calloc(arena, N_HEADERS, sizeof *headers);
     const int64_t reset_s = (status->reset_us + US_PER_SECOND - 1) / US_PER_SECOND;
 
-    if (headers == NULL) {
-        return false;
-    }
     headers[0].name = settings->limit_header;
     headers[1].name = settings->remaining_header;
     headers[2].name = settings->reset_header;
-    if (!write_number(arena, status->requests_per_unit, &headers[0].value) ||
-        !write_number(arena, status->limit_remaining, &headers[1].value) ||
-        !write_number(arena, reset_s, &headers[2].value)) {
+    return write_number(arena, status->requests_per_unit, &headers[0].value) &&
+           write_number(arena, status->limit_remaining, &headers[1].value) &&
+           write_number(arena, reset_s, &headers[2].value);
+}
+
+bool wr_headers_write(const struct wr_settings *settings, const struct wr_headers *headers,
+                      struct wr_arena *arena, struct wr_response *response)
+{
+    size_t n = 0;
+
+    if (headers->status == NULL && headers->decider.len == 0) {
+        return true;
+    }
+
+    struct wr_header *const all = wr_arena_calloc(arena, MAX_HEADERS, sizeof *all);
+
+    if (all == NULL) {
         return false;
     }
-    response->headers = headers;
-    response->n_headers = N_HEADERS;
+    if (headers->status != NULL) {
+        if (!write_limit(settings, headers->status, arena, all)) {
+            return false;
+        }
+        n += 3;
+    }
+    if (headers->decider.len > 0) {
+        all[n++] = (struct wr_header){.name = settings->degraded_header, .value = headers->decider};
+    }
+    response->headers = all;
+    response->n_headers = n;
     return true;
 }

@@ -6,8 +6,7 @@
 #include "service/dynamic_metadata.h"
 #include "service/headers.h"
 #include "service/subject.h"
-
-#include <inttypes.h>
+#include "service/unanswered.h"
 
 #define UNLIMITED_REMAINING UINT32_MAX
 #define US_PER_SECOND INT64_C(1000000)
@@ -29,12 +28,15 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
     struct wr_descriptor_status status = {
         .code = verdict->over ? WR_CODE_OVER_LIMIT : WR_CODE_OK,
         .has_limit = true,
-        .requests_per_unit = (uint32_t) subject->limit.requests,
+        .requests_per_unit = (uint32_t) subject->take->limit.requests, /* memory has a share */
         .unit = subject->unit,
         .limit_remaining = (uint32_t) verdict->remaining,
         .reset_us = shown_reset_us(verdict->reset_us, subject->limit.length_us),
     };
 
+    if (subject->take->is_degraded) {
+        wr_metrics_add(decision->frame.metrics, WR_METRIC_FAILURE_LOCAL, 1);
+    }
     if (subject->rule != NULL) {
         status.name = subject->rule->name;
     }
@@ -48,28 +50,6 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
     return status;
 }
 
-/* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
-static struct wr_descriptor_status unanswered_status(const struct wr_decision *decision,
-                                                     const struct wr_subject *subject)
-{
-    static const struct {
-        enum wr_metric metric;
-        enum wr_code code;
-    } rows[] = {
-        [WR_FAILURE_ERROR] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
-        [WR_FAILURE_ALLOW] = {WR_METRIC_FAILURE_ALLOW, WR_CODE_OK},
-        [WR_FAILURE_DENY] = {WR_METRIC_FAILURE_DENY, WR_CODE_OVER_LIMIT},
-    };
-    const enum wr_failure_mode mode = decision->frame.settings->failure_mode;
-
-    if (wr_subject_is_shadow(subject) || decision->frame.settings->has_shadow_mode) {
-        wr_metrics_add(decision->frame.metrics, WR_METRIC_FAILURE_ALLOW, 1);
-        return (struct wr_descriptor_status){.code = WR_CODE_OK};
-    }
-    wr_metrics_add(decision->frame.metrics, rows[mode].metric, 1);
-    return (struct wr_descriptor_status){.code = rows[mode].code};
-}
-
 static struct wr_descriptor_status make_status(const struct wr_decision *decision,
                                                const struct wr_subject *subject)
 {
@@ -79,7 +59,7 @@ static struct wr_descriptor_status make_status(const struct wr_decision *decisio
                                              .limit_remaining = UNLIMITED_REMAINING};
     case WR_SUBJECT_LIMITED:
         return subject->take->answer == WR_TAKE_DECIDED ? decided_status(decision, subject)
-                                                        : unanswered_status(decision, subject);
+                                                        : wr_unanswered_status(decision, subject);
     case WR_SUBJECT_BARE:
     default:
         return (struct wr_descriptor_status){.code = WR_CODE_OK};
@@ -164,7 +144,8 @@ static bool passed_rules(const struct wr_decision *decision, const struct wr_res
     return wr_distinct_rules(decision->frame.arena, rules, n, out_rules, out_n);
 }
 
-static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_response *response)
+static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_str decider,
+                                 struct wr_response *response)
 {
     struct wr_arena *const arena = decision->frame.arena;
     const size_t n = decision->request->n_descriptors;
@@ -180,61 +161,26 @@ static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_respons
             passed[n_passed++] = rules[i]->metadata;
         }
     }
-    return wr_dynamic_metadata_build(arena, decision->request, passed, n_passed,
+    return wr_dynamic_metadata_build(arena,
+                                     &(struct wr_dynamic_metadata){
+                                         .request = decision->request,
+                                         .passed = passed,
+                                         .n_passed = n_passed,
+                                         .decider = decider,
+                                     },
                                      &response->dynamic_metadata);
 }
 
-/* Why the store gave no answer, for the caller and for the log. */
-static struct wr_str reason_of(enum wr_take_answer answer)
+static bool add_headers(const struct wr_decision *decision, const struct tally *tally,
+                        struct wr_str decider, struct wr_response *response)
 {
-    static const struct wr_str reasons[] = {
-        [WR_TAKE_DECIDED] = WR_STR("the counter store answered"),
-        [WR_TAKE_FULL] = WR_STR("the counter store is full: a new counter found --max-counters "
-                                "live ones"),
-        [WR_TAKE_NO_MEMORY] = WR_STR("the counter store found no memory for a new counter"),
-        [WR_TAKE_TIMEOUT] = WR_STR("the counter store did not answer in time"),
-        [WR_TAKE_AWAY] = WR_STR("the counter store cannot be reached, or refuses to work"),
-        [WR_TAKE_LATE] = WR_STR("the counter store came to it too late, and counted nothing"),
+    const struct wr_settings *const settings = decision->frame.settings;
+    const struct wr_headers headers = {
+        .status = settings->has_response_headers ? tally->shown : NULL,
+        .decider = settings->degraded_header.len > 0 ? decider : (struct wr_str){0},
     };
 
-    return reasons[answer];
-}
-
-/* The first take without an answer; NULL when all have one. */
-static const struct wr_take *first_unanswered(const struct wr_decision *decision)
-{
-    for (size_t i = 0; i < decision->batch.n_takes; i++) {
-        if (decision->batch.takes[i].answer != WR_TAKE_DECIDED) {
-            return &decision->batch.takes[i];
-        }
-    }
-    return NULL;
-}
-
-/* Once a second at most: a full store would fill the log as well. */
-static void log_unanswered(const struct wr_decision *decision, const struct wr_take *take)
-{
-    static const char *const modes[] = {
-        [WR_FAILURE_ERROR] = "error", [WR_FAILURE_ALLOW] = "allow", [WR_FAILURE_DENY] = "deny"};
-    const struct wr_str reason = reason_of(take->answer);
-    uint64_t skipped = 0;
-
-    if (wr_log_limit_pass(decision->frame.store_line, decision->frame.now.mono_us, &skipped)) {
-        wr_log(WR_LOG_WARN,
-               "%.*s; failure mode %s decides (%" PRIu64 " more such calls since the last line)",
-               (int) reason.len, reason.ptr, modes[decision->frame.settings->failure_mode],
-               skipped);
-    }
-}
-
-static enum wr_err fail_unanswered(const struct wr_take *take, struct wr_failure *out_failure)
-{
-    *out_failure = (struct wr_failure){
-        .status = WR_STATUS_UNAVAILABLE,
-        .message = reason_of(take->answer),
-        .retry_us = WR_RETRY_US,
-    };
-    return WR_ERR_IO;
+    return wr_headers_write(settings, &headers, decision->frame.arena, response);
 }
 
 enum wr_err wr_decision_finish(struct wr_decision *decision, struct wr_response *out_response,
@@ -258,20 +204,16 @@ enum wr_err wr_decision_finish(struct wr_decision *decision, struct wr_response 
         .statuses = statuses,
         .n_statuses = n,
     };
+    const struct wr_str decider = wr_unanswered_decider(decision, statuses);
 
-    const struct wr_take *const unanswered = first_unanswered(decision);
-
-    if (unanswered != NULL) {
-        log_unanswered(decision, unanswered);
-    }
+    wr_unanswered_log(decision);
     if (tally.n_unknown > 0 && !is_over(&tally)) {
-        return fail_unanswered(unanswered, out_failure);
+        return wr_unanswered_fail(decision, statuses, out_failure);
     }
-    if (settings->has_response_headers && tally.shown != NULL &&
-        !wr_headers_write(settings, tally.shown, decision->frame.arena, &response)) {
+    if (!add_headers(decision, &tally, decider, &response)) {
         return wr_fail_no_memory(out_failure);
     }
-    if (settings->has_dynamic_metadata && !add_dynamic_metadata(decision, &response)) {
+    if (settings->has_dynamic_metadata && !add_dynamic_metadata(decision, decider, &response)) {
         return wr_fail_no_memory(out_failure);
     }
     *out_response = response;

@@ -63,6 +63,18 @@ void wr_service_fini(struct wr_service *service)
     service->workers = NULL;
 }
 
+static struct wr_rules *renew_rules(struct wr_service *service, size_t worker)
+{
+    return wr_rules_view_renew(&service->workers[worker].view, service->options.rules);
+}
+
+bool wr_service_has_bookings(struct wr_service *service, size_t worker)
+{
+    const struct wr_rules *const rules = renew_rules(service, worker);
+
+    return rules != NULL && wr_rules_have_bookings(rules);
+}
+
 static void batch_done(struct wr_batch *batch, void *context)
 {
     struct wr_question *const question = context;
@@ -92,8 +104,7 @@ enum wr_err wr_question_put(struct wr_service *service, const struct wr_question
                             const struct wr_request *request, struct wr_question **out_question,
                             struct wr_failure *out_failure)
 {
-    struct wr_rules *const rules =
-        wr_rules_view_renew(&service->workers[frame->worker].view, service->options.rules);
+    struct wr_rules *const rules = renew_rules(service, frame->worker);
     const struct wr_decision_frame decision_frame = {
         .settings = service->options.settings,
         .rules = rules,
@@ -101,6 +112,7 @@ enum wr_err wr_question_put(struct wr_service *service, const struct wr_question
         .metrics = frame->metrics,
         .now = frame->now,
         .deadline_mono_us = frame->deadline_mono_us,
+        .is_late = frame->is_late,
         .store_line = &service->store_line,
     };
     struct wr_question *const question = wr_arena_calloc(frame->arena, 1, sizeof *question);

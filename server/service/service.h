@@ -55,6 +55,9 @@ WR_MUST_USE enum wr_err wr_service_init(struct wr_service *service,
 /* No question may be open. */
 void wr_service_fini(struct wr_service *service);
 
+/* False when a late call has nothing to book, whatever it asks. For the thread of `worker`. */
+bool wr_service_has_bookings(struct wr_service *service, size_t worker);
+
 /* Tells the owner thread of a question that was left to answer it now. From any thread. */
 typedef void (*wr_wake_fn)(void *context);
 
@@ -65,14 +68,16 @@ struct wr_question_frame {
     struct wr_metrics_block *metrics; /* of the calling thread */
     struct wr_now now;
     int64_t deadline_mono_us; /* INT64_MAX when there is none */
+    bool is_late;             /* it had passed on arrival */
     wr_wake_fn wake;
     void *context; /* of wake */
 };
 
 /*
  * Matches `request` and hands its takes to the store. `request` and the arena must live until the
- * answer. WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_NO_MEMORY: `*out_failure` says
- * what to tell the caller, and nothing was charged.
+ * answer. Of a late call only what must be booked even so is handed over, and the answer is not to
+ * be fetched. WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_NO_MEMORY: `*out_failure`
+ * says what to tell the caller, and nothing was charged.
  */
 WR_MUST_USE enum wr_err wr_question_put(struct wr_service *service,
                                         const struct wr_question_frame *frame,

@@ -10,13 +10,7 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-
-/* What a descriptor gets when the store gave no answer for it; each use is counted. */
-enum wr_failure_mode {
-    WR_FAILURE_ERROR, /* the call fails as UNAVAILABLE, so that the caller's own policy decides */
-    WR_FAILURE_ALLOW, /* OK without current_limit */
-    WR_FAILURE_DENY,  /* OVER_LIMIT without current_limit */
-};
+#include "rules/policy.h"
 
 struct wr_settings {
     bool has_shadow_mode;      /* no call is refused; statuses tell what would have been */
@@ -24,7 +18,9 @@ struct wr_settings {
     bool has_response_headers; /* the three headers below go into the response */
     bool has_dynamic_metadata; /* the response says what was asked and what matched */
     struct wr_str limit_header, remaining_header, reset_header; /* names */
-    enum wr_failure_mode failure_mode;
+    struct wr_str degraded_header;     /* says who decided without the store; empty: nobody says */
+    bool stops_when_over;              /* WR_CHARGE_STOP for every call */
+    enum wr_failure_mode failure_mode; /* of limits whose rule has none */
 };
 
 #endif

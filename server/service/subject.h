@@ -30,17 +30,20 @@ enum wr_subject_kind {
 
 struct wr_subject {
     enum wr_subject_kind kind;
-    const struct wr_node *node; /* what matched; NULL: nothing, or the limit is the request's */
-    const struct wr_rule *rule; /* NULL: none, or the limit is the request's */
-    struct wr_limit limit;      /* when limited */
-    enum wr_unit unit;          /* when limited */
-    struct wr_take *take;       /* when limited */
+    const struct wr_node *node;     /* what matched; NULL: nothing, or the limit is the request's */
+    const struct wr_rule *rule;     /* NULL: none, or the limit is the request's */
+    const struct wr_policy *policy; /* of the rule on the path, also when the limit is the
+                                       request's; NULL: no rule is there */
+    struct wr_limit limit;          /* when limited */
+    enum wr_unit unit;              /* when limited */
+    struct wr_take *take;           /* when limited */
 };
 
 struct wr_decision {
     struct wr_decision_frame frame;
     const struct wr_request *request;
     struct wr_subject *subjects; /* one a descriptor */
+    bool is_group;               /* all takes stand or fall together; a matter of the domain */
     struct wr_batch batch;
 };
 
@@ -48,6 +51,15 @@ struct wr_decision {
 static inline bool wr_subject_is_shadow(const struct wr_subject *subject)
 {
     return subject->rule != NULL && subject->rule->is_shadow;
+}
+
+/* Who decides when the store does not: the rule says, else the server. */
+static inline enum wr_failure_mode wr_subject_failure_mode(const struct wr_decision *decision,
+                                                           const struct wr_subject *subject)
+{
+    return subject->policy != NULL && subject->policy->has_failure_mode
+               ? subject->policy->failure_mode
+               : decision->frame.settings->failure_mode;
 }
 
 /* A quota: over alone it refuses nothing, all quotas over together do. */

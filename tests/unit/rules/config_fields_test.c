@@ -31,10 +31,10 @@ Test(config_fields, an_unknown_key_is_refused_with_the_one_that_was_meant)
          "`requests_per_unit`?\n"},
         {RULE("    rate_limit: {unit: hour, requests_per_unit: 1, burst: 5}\n"),
          "f.yaml:4:52: error: unknown key `burst` (in d.k); `rate_limit` has `requests_per_unit`, "
-         "`unit`, `unlimited`, `name`, `replaces`\n"},
+         "`unit`, `unlimited`, `name`, `replaces`, `count`, `failure_mode`\n"},
         {"domain: d\nowner: {name: me, since: {then: 1.5}}\n",
          "f.yaml:2:1: error: unknown key `owner`; the top of a file has `domain`, "
-         "`descriptors`\n"},
+         "`descriptors`, `count`\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);
@@ -44,11 +44,11 @@ Test(config_fields, a_key_is_a_word)
 {
     static const struct row rows[] = {
         {"domain: d\n7: seven\n", "f.yaml:2:1: error: a key must be a word, not 7; the top of a "
-                                  "file has `domain`, `descriptors`\n"},
+                                  "file has `domain`, `descriptors`, `count`\n"},
         {"domain: d\non: x\n", "f.yaml:2:1: error: a key must be a word, not on; the top of a "
-                               "file has `domain`, `descriptors`\n"},
+                               "file has `domain`, `descriptors`, `count`\n"},
         {"domain: d\n? [a]\n: x\n", "f.yaml:2:3: error: a key must be a word, not a list; the top "
-                                    "of a file has `domain`, `descriptors`\n"},
+                                    "of a file has `domain`, `descriptors`, `count`\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);
@@ -69,6 +69,12 @@ Test(config_fields, a_key_without_effect_draws_a_warning)
         {RULE("    rate_limit: {unit: hour, shadow_mode: true}\n"),
          "f.yaml:4:30: warning: `shadow_mode` has no effect here (in d.k); it belongs to a "
          "descriptor, beside `key`\n"},
+        {RULE("    count: all\n"),
+         "f.yaml:4:5: warning: `count` has no effect here (in d.k); it belongs into `rate_limit`, "
+         "or to the top of the file\n"},
+        {"domain: d\nfailure_mode: any\n",
+         "f.yaml:2:1: warning: `failure_mode` has no effect here; it belongs into "
+         "`rate_limit`\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);

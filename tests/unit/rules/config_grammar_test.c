@@ -33,10 +33,13 @@ Test(config_grammar, every_key_arrives_in_the_draft)
               "      unlimited: false\n"
               "      name: n\n"
               "      replaces: [{name: x}, {name: 'y'}]\n"
+              "      count: admitted\n"
+              "      failure_mode: deny\n"
               "    descriptors:\n"
               "      - key: b\n"
               "        rate_limit: {unlimited: true}\n"
-              "  - key: c\n");
+              "  - key: c\n"
+              "count: all_or_nothing\n");
     cr_assert_str_eq(texts_notes(&texts), "");
 
     const struct wr_draft *const draft = &texts.drafts[0];
@@ -46,6 +49,10 @@ Test(config_grammar, every_key_arrives_in_the_draft)
     cr_assert_eq(draft->place.line, 1u);
     cr_assert_eq(draft->place.column, 9u);
     cr_assert_eq(draft->n_rules, 2u);
+    cr_assert(draft->policy.has_count && !draft->policy.has_failure_mode);
+    cr_assert_eq(draft->policy.count, WR_COUNT_ALL_OR_NOTHING);
+    cr_assert_eq(draft->count_place.line, 23u);
+    cr_assert_eq(draft->count_place.column, 8u);
 
     const struct wr_draft_rule *const a = &draft->rules[0];
 
@@ -63,8 +70,13 @@ Test(config_grammar, every_key_arrives_in_the_draft)
     assert_str(a->limit.name, "n");
     cr_assert_eq(a->limit.n_replaces, 2u);
     assert_str(a->limit.replaces[1].name, "y");
+    cr_assert(a->limit.policy.has_count && a->limit.policy.has_failure_mode);
+    cr_assert_eq(a->limit.policy.count, WR_COUNT_ADMITTED);
+    cr_assert_eq(a->limit.policy.failure_mode, WR_FAILURE_DENY);
     cr_assert_eq(a->n_children, 1u);
     cr_assert(a->children[0].limit.is_unlimited);
+    cr_assert_not(a->children[0].limit.policy.has_count);
+    cr_assert_not(a->children[0].limit.policy.has_failure_mode);
     cr_assert_not(draft->rules[1].has_limit);
     texts_fini(&texts);
 }
@@ -79,14 +91,17 @@ Test(config_grammar, null_is_as_if_it_was_not_there)
               "descriptors:\n"
               "  - {key: a, value: ~, rate_limit: ~, descriptors: ~, metadata: ~, shadow_mode: ~}\n"
               "  - {key: b, rate_limit: {unit: hour, requests_per_unit: ~, unlimited: ~, name: ~, "
-              "replaces: ~}}\n");
-    texts_add(&texts, "g.yaml", "domain: e\ndescriptors:\n");
+              "replaces: ~, count: ~, failure_mode: ~}}\n");
+    texts_add(&texts, "g.yaml", "domain: e\ndescriptors:\ncount: ~\n");
     cr_assert_str_eq(texts_notes(&texts), "");
     cr_assert_eq(texts.drafts[0].rules[0].value.len, 0u);
     cr_assert_not(texts.drafts[0].rules[0].has_limit);
     cr_assert_not(texts.drafts[0].rules[0].has_metadata);
     cr_assert_eq(texts.drafts[0].rules[1].limit.n_replaces, 0u);
+    cr_assert_not(texts.drafts[0].rules[1].limit.policy.has_count);
+    cr_assert_not(texts.drafts[0].rules[1].limit.policy.has_failure_mode);
     cr_assert_eq(texts.drafts[1].n_rules, 0u);
+    cr_assert_not(texts.drafts[1].policy.has_count);
     texts_fini(&texts);
 }
 
@@ -96,17 +111,18 @@ Test(config_grammar, a_repeated_rate_limit_goes_over_the_first_field_by_field)
     struct texts texts;
 
     texts_init(&texts);
-    texts_add(
-        &texts, "f.yaml",
-        "domain: d\n"
-        "descriptors:\n"
-        "  - {key: a, rate_limit: {unit: hour, name: n}, rate_limit: {requests_per_unit: 6}}\n"
-        "  - {key: b, rate_limit: {unit: hour}, rate_limit: ~}\n");
+    texts_add(&texts, "f.yaml",
+              "domain: d\n"
+              "descriptors:\n"
+              "  - {key: a, rate_limit: {unit: hour, name: n, count: admitted}, rate_limit: "
+              "{requests_per_unit: 6}}\n"
+              "  - {key: b, rate_limit: {unit: hour}, rate_limit: ~}\n");
     cr_assert_eq(texts.diag.n_warnings, 2u);
     cr_assert_eq(texts.diag.n_errors, 0u);
     assert_str(texts.drafts[0].rules[0].limit.unit, "hour");
     assert_str(texts.drafts[0].rules[0].limit.name, "n");
     cr_assert_eq(texts.drafts[0].rules[0].limit.requests_per_unit, 6u);
+    cr_assert_eq(texts.drafts[0].rules[0].limit.policy.count, WR_COUNT_ADMITTED);
     cr_assert_not(texts.drafts[0].rules[1].has_limit);
     texts_fini(&texts);
 }
@@ -175,6 +191,20 @@ Test(config_grammar, wrong_kinds_are_refused)
         {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, replaces: {name: x}}}]\n",
          "f.yaml:2:59: error: `replaces` must be a list, not a map (in d.a); each element begins "
          "with `- `\n"},
+        {"domain: d\ncount: most\n",
+         "f.yaml:2:8: error: `most` is not a `count` (in d); one of all, admitted, "
+         "all_or_nothing\n"},
+        {"domain: d\ncount: [all]\n",
+         "f.yaml:2:8: error: `count` must be a text, not a list (in d)\n"},
+        {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, count: All}}]\n",
+         "f.yaml:2:56: error: `All` is not a `count` (in d.a); one of all, admitted, "
+         "all_or_nothing\n"},
+        {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, failure_mode: open}}]\n",
+         "f.yaml:2:63: error: `open` is not a `failure_mode` (in d.a); one of error, allow, deny, "
+         "local\n"},
+        {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, failure_mode: 1.5}}]\n",
+         "f.yaml:2:63: error: `failure_mode` is a number with a fraction, 1.5 (in d.a); quote it "
+         "if it is meant as a text: \"1.5\"\n"},
         {"domain: d\ndescriptors: [{key: a, value: [x]}]\n",
          "f.yaml:2:31: error: `value` must be a text, not a list (in d.a)\n"},
     };

@@ -64,6 +64,8 @@ Test(config_keys, a_slip_is_led_to_the_key_that_was_meant)
         {"shadowMode", WR_KEY_SHADOW_MODE},
         {"replace", WR_KEY_REPLACES},
         {"keys", WR_KEY_KEY},
+        {"counts", WR_KEY_COUNTS},
+        {"failureMode", WR_KEY_FAILURE_MODE},
         {"colour", WR_KEY_COUNT},
         {"owner", WR_KEY_COUNT},
         {"x", WR_KEY_COUNT},

@@ -79,6 +79,6 @@ Test(config_pairs, a_quoted_merge_key_is_an_unknown_key)
     texts_add(&texts, "f.yaml", "'<<': {}\ndomain: d\n");
     cr_assert_eq(texts.diag.n_errors, 1u);
     cr_assert_str_eq(texts_notes(&texts), "f.yaml:1:1: error: unknown key `<<`; the top of a file "
-                                          "has `domain`, `descriptors`\n");
+                                          "has `domain`, `descriptors`, `count`\n");
     texts_fini(&texts);
 }

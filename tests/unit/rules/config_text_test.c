@@ -151,3 +151,85 @@ Test(config_text, a_quoted_number_is_no_number)
     cr_assert_not_null(strstr(texts_notes(&texts), "without quotes"));
     texts_fini(&texts);
 }
+
+Test(config_text, a_count_is_one_of_its_words_or_nothing)
+{
+    static const struct {
+        const char *text;
+        bool is_good, has_count;
+        enum wr_count count;
+    } rows[] = {
+        {"all", true, true, WR_COUNT_ALL},
+        {"admitted", true, true, WR_COUNT_ADMITTED},
+        {"all_or_nothing", true, true, WR_COUNT_ALL_OR_NOTHING},
+        {"~", true, false, WR_COUNT_ALL},
+        {"ALL", false, false, WR_COUNT_ALL},
+        {"true", false, false, WR_COUNT_ALL},
+        {"7", false, false, WR_COUNT_ALL},
+        {"1.5", false, false, WR_COUNT_ALL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node = plain(rows[i].text);
+        struct wr_policy policy = {0};
+        struct texts texts;
+
+        texts_init(&texts);
+
+        struct wr_config_reader reader = texts_reader(&texts);
+
+        cr_assert_eq(wr_config_count(&reader, &node, NULL, &policy), rows[i].is_good, "%s",
+                     rows[i].text);
+        cr_assert_eq(policy.has_count, rows[i].has_count, "%s", rows[i].text);
+        cr_assert_eq(policy.count, rows[i].count, "%s", rows[i].text);
+        cr_assert_eq(reader.n_errors, rows[i].is_good ? 0u : 1u, "%s", rows[i].text);
+        texts_fini(&texts);
+    }
+}
+
+Test(config_text, a_failure_mode_is_one_of_its_words_or_nothing)
+{
+    static const struct {
+        const char *text;
+        bool is_good, has_mode;
+        enum wr_failure_mode mode;
+    } rows[] = {
+        {"error", true, true, WR_FAILURE_ERROR},  {"allow", true, true, WR_FAILURE_ALLOW},
+        {"deny", true, true, WR_FAILURE_DENY},    {"local", true, true, WR_FAILURE_LOCAL},
+        {"", true, false, WR_FAILURE_ERROR},      {"Deny", false, false, WR_FAILURE_ERROR},
+        {"open", false, false, WR_FAILURE_ERROR},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node = plain(rows[i].text);
+        struct wr_policy policy = {0};
+        struct texts texts;
+
+        texts_init(&texts);
+
+        struct wr_config_reader reader = texts_reader(&texts);
+
+        cr_assert_eq(wr_config_failure_mode(&reader, &node, NULL, &policy), rows[i].is_good, "%s",
+                     rows[i].text);
+        cr_assert_eq(policy.has_failure_mode, rows[i].has_mode, "%s", rows[i].text);
+        cr_assert_eq(policy.failure_mode, rows[i].mode, "%s", rows[i].text);
+        cr_assert_eq(reader.n_errors, rows[i].is_good ? 0u : 1u, "%s", rows[i].text);
+        texts_fini(&texts);
+    }
+}
+
+Test(config_text, null_takes_a_word_away_that_was_there)
+{
+    const struct wr_config_node node = plain("~");
+    struct wr_policy policy = {.has_count = true, .has_failure_mode = true};
+    struct texts texts;
+
+    texts_init(&texts);
+
+    struct wr_config_reader reader = texts_reader(&texts);
+
+    cr_assert(wr_config_count(&reader, &node, NULL, &policy));
+    cr_assert(wr_config_failure_mode(&reader, &node, NULL, &policy));
+    cr_assert_not(policy.has_count || policy.has_failure_mode);
+    texts_fini(&texts);
+}

@@ -9,9 +9,11 @@
 
 static const char text[] =
     "domain: d\n"
+    "count: admitted\n"
     "descriptors:\n"
     "  - {key: k, value: 'x*', share_threshold: true, metadata: {a: [1, {b: c}]},\n"
-    "     rate_limit: {unit: day, requests_per_unit: 7, name: n, replaces: [{name: m}]}}\n"
+    "     rate_limit: {unit: day, requests_per_unit: 7, name: n, replaces: [{name: m}],\n"
+    "     count: all, failure_mode: deny}}\n"
     "  - {key: l, shadow_mode: true, descriptors: [{key: m, rate_limit: {unlimited: true}}]}\n";
 
 static void assert_text(struct wr_str got, const char *want)
@@ -43,10 +45,12 @@ Test(draft_copy, it_outlives_what_it_was_made_of)
     assert_text(copy.domain, "d");
     assert_place(copy.place, 1, 9);
     cr_assert_eq(copy.n_rules, 2u);
+    assert_place(copy.count_place, 2, 8);
+    cr_assert_eq(copy.policy.count, WR_COUNT_ADMITTED);
 
     const struct wr_draft_rule *const first = &copy.rules[0], *const second = &copy.rules[1];
 
-    assert_place(first->place, 3, 6);
+    assert_place(first->place, 4, 6);
     assert_text(first->key, "k");
     assert_text(first->value, "x*");
     cr_assert(first->has_share_threshold);
@@ -55,11 +59,13 @@ Test(draft_copy, it_outlives_what_it_was_made_of)
     cr_assert_eq(first->limit.requests_per_unit, 7u);
     cr_assert_eq(first->limit.n_replaces, 1u);
     assert_text(first->limit.replaces[0].name, "m");
-    assert_place(first->limit.replaces[0].place, 4, 72);
+    assert_place(first->limit.replaces[0].place, 5, 72);
 
     const struct wr_value *const list = wr_value_get(&first->metadata, wr_str_of("a"));
 
     assert_text(wr_value_get(&list->as.list.items[1], wr_str_of("b"))->as.string, "c");
+    cr_assert(first->limit.policy.has_count && first->limit.policy.has_failure_mode);
+    cr_assert_eq(first->limit.policy.failure_mode, WR_FAILURE_DENY);
     cr_assert(second->is_shadow);
     cr_assert_eq(second->n_children, 1u);
     assert_text(second->children[0].key, "m");

@@ -189,6 +189,49 @@ Test(draft, with_merging_the_later_file_of_a_pair_is_refused)
     texts_fini(&texts);
 }
 
+Test(draft, with_merging_a_domain_has_one_count)
+{
+    static const struct {
+        const char *texts[3];
+        size_t refused; /* the file; 3: none */
+    } rows[] = {
+        {{"domain: d\n", "domain: d\ncount: admitted\n", "domain: d\n"}, 3},
+        {{"domain: d\ncount: admitted\n", "domain: d\n", "domain: d\ncount: admitted\n"}, 3},
+        {{"domain: d\n", "domain: d\ncount: admitted\n", "domain: d\ncount: all\n"}, 2},
+        {{"domain: d\ncount: all\n", "count: admitted\ndomain: d\n", "domain: d\n"}, 1},
+        {{"domain: d\ncount: all\n", "domain: e\ncount: admitted\n", "domain: d\n"}, 3},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct texts texts;
+
+        texts_init(&texts);
+        texts_add(&texts, "1.yaml", rows[i].texts[0]);
+        texts_add(&texts, "2.yaml", rows[i].texts[1]);
+        texts_add(&texts, "3.yaml", rows[i].texts[2]);
+        texts_check(&texts, true);
+        for (size_t k = 0; k < 3; k++) {
+            cr_assert_eq(texts.drafts[k].is_refused, k == rows[i].refused, "row %zu: %s", i,
+                         texts_notes(&texts));
+        }
+        texts_fini(&texts);
+    }
+}
+
+Test(draft, another_count_is_told_with_the_place_of_the_first)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "1.yaml", "domain: d\ncount: all_or_nothing\n");
+    texts_add(&texts, "2.yaml", "domain: d\ncount: admitted\n");
+    texts_check(&texts, true);
+    cr_assert_str_eq(texts_notes(&texts),
+                     "2.yaml:2:8: error: domain `d` has `count: all_or_nothing` already, at "
+                     "1.yaml:2:8; one domain has one `count`, in one or in all of its files\n");
+    texts_fini(&texts);
+}
+
 Test(draft, one_bad_file_leaves_the_others_alone)
 {
     struct texts texts;

@@ -2,6 +2,7 @@
 #include "rules/rules.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/rules/texts.h"
@@ -40,6 +41,7 @@ Test(rules, a_snapshot_holds_all_that_the_draft_said)
                  "          requests_per_unit: 7\n"
                  "          name: n\n"
                  "          replaces: [{name: x}, {name: y}]\n"
+                 "          failure_mode: allow\n"
                  "  - {key: u, rate_limit: {unlimited: true, unit: ''}}\n");
     const struct wr_entry entries[] = {entry_of("a", "x1"), entry_of("b", "2")};
     const struct wr_node *const b = match(rules, "d", entries, 2);
@@ -65,6 +67,8 @@ Test(rules, a_snapshot_holds_all_that_the_draft_said)
     assert_str(rule->path, "d.a_x*.b");
     cr_assert_eq(rule->n_replaces, 2u);
     assert_str(rule->replaces[1], "y");
+    cr_assert(rule->policy.has_failure_mode && !rule->policy.has_count);
+    cr_assert_eq(rule->policy.failure_mode, WR_FAILURE_ALLOW);
     cr_assert(rule->is_shadow && rule->is_quota && rule->has_detailed_metric);
     cr_assert_not(rule->is_unlimited);
     assert_str(wr_value_get(rule->metadata, wr_str_of("team"))->as.string, "red");
@@ -128,6 +132,64 @@ Test(rules, files_of_one_domain_add_up_in_their_order)
     cr_assert_eq(match(rules, "d", &a, 1)->rule->limit.requests, 1u);
     cr_assert_eq(match(rules, "d", &b, 1)->rule->limit.requests, 2u);
     cr_assert_eq(match(rules, "d", &w, 1)->rule->limit.requests, 3u);
+    wr_rules_release(rules);
+    texts_fini(&texts);
+}
+
+Test(rules, the_count_of_a_rule_goes_over_that_of_its_domain)
+{
+    static const struct {
+        const char *domain, *rule; /* what each says */
+        enum wr_count count;       /* of the rule */
+        bool is_group, has_bookings;
+    } rows[] = {
+        {"", "", WR_COUNT_ALL, false, false},
+        {"", ", count: all", WR_COUNT_ALL, false, true},
+        {"", ", count: admitted", WR_COUNT_ADMITTED, false, false},
+        {"", ", count: all_or_nothing", WR_COUNT_ALL_OR_NOTHING, true, false},
+        {"count: all\n", "", WR_COUNT_ALL, false, false},
+        {"count: admitted\n", "", WR_COUNT_ADMITTED, false, false},
+        {"count: admitted\n", ", count: all", WR_COUNT_ALL, false, true},
+        {"count: all_or_nothing\n", "", WR_COUNT_ALL_OR_NOTHING, true, false},
+        {"count: all_or_nothing\n", ", count: admitted", WR_COUNT_ADMITTED, true, false},
+        {"count: all_or_nothing\n", ", count: all", WR_COUNT_ALL, true, true},
+    };
+    const struct wr_entry entries[] = {entry_of("a", "1"), entry_of("b", "1")};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+
+        (void) snprintf(text, sizeof text,
+                        "domain: d\n%sdescriptors: [{key: a, descriptors: [{key: b, rate_limit: "
+                        "{unit: day%s}}]}]\n",
+                        rows[i].domain, rows[i].rule);
+
+        struct wr_rules *const rules = rules_of(text);
+        const struct wr_domain *const domain = wr_rules_domain(rules, wr_str_of("d"));
+        const struct wr_rule *const rule = wr_domain_match(domain, entries, 2)->rule;
+
+        cr_assert_eq(rule->limit.count, rows[i].count, "row %zu", i);
+        cr_assert_eq(wr_domain_is_group(domain), rows[i].is_group, "row %zu", i);
+        cr_assert_eq(wr_rules_have_bookings(rules), rows[i].has_bookings, "row %zu", i);
+        wr_rules_release(rules);
+    }
+}
+
+Test(rules, any_file_of_a_domain_may_say_its_count)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "1.yaml", "domain: d\ndescriptors: [{key: a, rate_limit: {unit: day}}]\n");
+    texts_add(&texts, "2.yaml", "domain: d\ncount: admitted\n");
+    texts_add(&texts, "3.yaml", "domain: e\n");
+
+    struct wr_rules *const rules = texts_rules(&texts, true);
+    const struct wr_entry a = entry_of("a", "1");
+
+    cr_assert_eq(match(rules, "d", &a, 1)->rule->limit.count, WR_COUNT_ADMITTED);
+    cr_assert_eq(wr_domain_count(wr_rules_domain(rules, wr_str_of("d"))), WR_COUNT_ADMITTED);
+    cr_assert_eq(wr_domain_count(wr_rules_domain(rules, wr_str_of("e"))), WR_COUNT_ALL);
     wr_rules_release(rules);
     texts_fini(&texts);
 }

@@ -48,10 +48,12 @@ Test(dynamic_metadata, tells_what_was_asked)
     struct wr_arena arena;
 
     wr_arena_init(&arena, 64);
-    cr_assert(wr_dynamic_metadata_build(&arena, &request, NULL, 0, &built));
+    cr_assert(wr_dynamic_metadata_build(&arena, &(struct wr_dynamic_metadata){.request = &request},
+                                        &built));
     check_text(at(built, "domain"), "d");
     cr_assert_eq((int) at(built, "hitsAddend")->as.number, 7);
     cr_assert_null(wr_value_get(built, wr_str_of("metadata")));
+    cr_assert_null(wr_value_get(built, wr_str_of("degraded")));
 
     const struct wr_value *const list = at(built, "descriptors");
 
@@ -78,7 +80,9 @@ Test(dynamic_metadata, the_first_value_wins_and_maps_are_merged_without_touching
     struct wr_arena arena;
 
     wr_arena_init(&arena, 64);
-    cr_assert(wr_dynamic_metadata_build(&arena, &request, passed, 2, &built));
+    cr_assert(wr_dynamic_metadata_build(
+        &arena, &(struct wr_dynamic_metadata){.request = &request, .passed = passed, .n_passed = 2},
+        &built));
 
     const struct wr_value *const merged = at(built, "metadata");
 
@@ -88,5 +92,22 @@ Test(dynamic_metadata, the_first_value_wins_and_maps_are_merged_without_touching
     check_text(at(at(merged, "m"), "two"), "2");
     cr_assert_eq(at(&first, "m")->as.map.n, 1, "the rule's own value has not changed");
     cr_assert_eq(at(&second, "m")->as.map.n, 2);
+    wr_arena_fini(&arena);
+}
+
+Test(dynamic_metadata, tells_who_decided_in_place_of_the_store)
+{
+    const struct wr_request request = {.domain = WR_STR("d"), .hits_addend = 1};
+    const struct wr_value metadata = MAP({WR_STR("t"), TEXT("x")});
+    const struct wr_value *const passed[] = {&metadata};
+    const struct wr_dynamic_metadata parts = {
+        .request = &request, .passed = passed, .n_passed = 1, .decider = WR_STR("local")};
+    const struct wr_value *built = NULL;
+    struct wr_arena arena;
+
+    wr_arena_init(&arena, 64);
+    cr_assert(wr_dynamic_metadata_build(&arena, &parts, &built));
+    check_text(at(built, "degraded"), "local");
+    cr_assert_eq(built->as.map.n, 5, "and all else");
     wr_arena_fini(&arena);
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/unanswered.h"
+
+#include <inttypes.h>
+
+static bool is_unanswered(const struct wr_subject *subject)
+{
+    return subject->kind == WR_SUBJECT_LIMITED && subject->take->answer != WR_TAKE_DECIDED;
+}
+
+/* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
+static enum wr_failure_mode mode_of(const struct wr_decision *decision,
+                                    const struct wr_subject *subject)
+{
+    return wr_subject_is_shadow(subject) || decision->frame.settings->has_shadow_mode
+               ? WR_FAILURE_ALLOW
+               : wr_subject_failure_mode(decision, subject);
+}
+
+struct wr_descriptor_status wr_unanswered_status(const struct wr_decision *decision,
+                                                 const struct wr_subject *subject)
+{
+    static const struct {
+        enum wr_metric metric;
+        enum wr_code code;
+    } rows[] = {
+        [WR_FAILURE_ERROR] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
+        [WR_FAILURE_ALLOW] = {WR_METRIC_FAILURE_ALLOW, WR_CODE_OK},
+        [WR_FAILURE_DENY] = {WR_METRIC_FAILURE_DENY, WR_CODE_OVER_LIMIT},
+        /* memory had no answer either */
+        [WR_FAILURE_LOCAL] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
+    };
+    const enum wr_failure_mode mode = mode_of(decision, subject);
+
+    wr_metrics_add(decision->frame.metrics, rows[mode].metric, 1);
+    return (struct wr_descriptor_status){.code = rows[mode].code};
+}
+
+struct wr_str wr_unanswered_decider(const struct wr_decision *decision,
+                                    const struct wr_descriptor_status *statuses)
+{
+    bool has_denied = false, has_counted = false, has_allowed = false;
+
+    for (size_t i = 0; i < decision->request->n_descriptors; i++) {
+        const struct wr_subject *const subject = &decision->subjects[i];
+
+        if (is_unanswered(subject)) {
+            has_denied |= statuses[i].code == WR_CODE_OVER_LIMIT;
+            has_allowed |= statuses[i].code == WR_CODE_OK;
+        } else if (subject->kind == WR_SUBJECT_LIMITED) {
+            has_counted |= subject->take->is_degraded;
+        }
+    }
+    if (!has_denied && !has_counted && !has_allowed) {
+        return (struct wr_str){0};
+    }
+    return wr_str_of(wr_failure_mode_name(has_denied    ? WR_FAILURE_DENY
+                                          : has_counted ? WR_FAILURE_LOCAL
+                                                        : WR_FAILURE_ALLOW));
+}
+
+/* Why the store gave no answer, for the caller and for the log. */
+static struct wr_str reason_of(enum wr_take_answer answer)
+{
+    static const struct wr_str reasons[] = {
+        [WR_TAKE_DECIDED] = WR_STR("the counter store answered"),
+        [WR_TAKE_FULL] = WR_STR("the counter store is full: a new counter found --max-counters "
+                                "live ones"),
+        [WR_TAKE_NO_MEMORY] = WR_STR("the counter store found no memory for a new counter"),
+        [WR_TAKE_TIMEOUT] = WR_STR("the counter store did not answer in time"),
+        [WR_TAKE_AWAY] = WR_STR("the counter store cannot be reached, or refuses to work"),
+        [WR_TAKE_LATE] = WR_STR("the counter store came to it too late, and counted nothing"),
+    };
+
+    return reasons[answer];
+}
+
+void wr_unanswered_log(const struct wr_decision *decision)
+{
+    const struct wr_subject *subject = NULL;
+    uint64_t skipped = 0;
+
+    for (size_t i = 0; i < decision->request->n_descriptors && subject == NULL; i++) {
+        if (is_unanswered(&decision->subjects[i])) {
+            subject = &decision->subjects[i];
+        }
+    }
+    if (subject != NULL &&
+        wr_log_limit_pass(decision->frame.store_line, decision->frame.now.mono_us, &skipped)) {
+        const struct wr_str reason = reason_of(subject->take->answer);
+
+        wr_log(WR_LOG_WARN,
+               "%.*s; failure mode %s decides (%" PRIu64 " more such calls since the last line)",
+               (int) reason.len, reason.ptr, wr_failure_mode_name(mode_of(decision, subject)),
+               skipped);
+    }
+}
+
+enum wr_err wr_unanswered_fail(const struct wr_decision *decision,
+                               const struct wr_descriptor_status *statuses,
+                               struct wr_failure *out_failure)
+{
+    size_t i = 0;
+
+    while (statuses[i].code != WR_CODE_UNKNOWN) {
+        i++;
+    }
+    *out_failure = (struct wr_failure){
+        .status = WR_STATUS_UNAVAILABLE,
+        .message = reason_of(decision->subjects[i].take->answer),
+        .retry_us = WR_RETRY_US,
+    };
+    return WR_ERR_IO;
+}
