@@ -257,12 +257,17 @@ static sigset_t awaited_signals(void)
 static void wait_for_end(struct wr_app *app)
 {
     const sigset_t set = awaited_signals();
+    struct wr_log_limit hangups = {0};
 
     for (;;) {
         const int got = sigwaitinfo(&set, NULL);
 
         if (got == SIGHUP) {
-            wr_log(WR_LOG_INFO, "SIGHUP: looking at the rule files");
+            uint64_t skipped;
+
+            if (wr_log_limit_pass(&hangups, wr_clock_read(&app->clock).mono_us, &skipped)) {
+                wr_log(WR_LOG_INFO, "SIGHUP: looking at the rule files");
+            }
             wr_reload_look(app->reload);
         } else if (got > 0) {
             wr_log(WR_LOG_INFO, "%s: draining", got == SIGTERM ? "SIGTERM" : "SIGINT");

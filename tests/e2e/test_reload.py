@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import threading
 import time
 
 import oraclelib
@@ -58,22 +57,68 @@ def test_without_a_good_file_calls_wait_for_one(launch):
 
 
 def test_a_half_written_file_is_never_taken(launch):
-    """Two domains' worth of rules are written in ten blocks, any of which is good YAML."""
+    """Rules are written in twenty blocks, behind any of which the file is good YAML, and calls go on between them."""
     head = "domain: d\ndescriptors:\n"
     lines = ["  - {key: k%d, rate_limit: {unit: hour, requests_per_unit: %d}}\n"]
     text = {limit: head + "".join(lines[0] % (i, limit) for i in range(20)) for limit in (5, 7)}
     server = launch({"r.yaml": text[5]})
-    caller, pause = server.caller(), threading.Event()
+    caller = server.caller()
     last = ["k19", "v"]
     with open(os.path.join(server.rules, "r.yaml"), "w", encoding="utf-8", buffering=1) as f:
         f.write(head)
         for i in range(20):
             f.write(lines[0] % (i, 7))
             f.flush()
-            pause.wait(0.1)
-            same("OK: OK 5 of 5/HOUR", caller.peek("d", last))
+            for _ in range(10):
+                same("OK: OK 5 of 5/HOUR", caller.peek("d", last))
     eventually("OK: OK 7 of 7/HOUR", lambda: caller.peek("d", last))
     assert server.loads() == 2
+
+
+@pytest.mark.parametrize("backup", ["r.yaml~", "../r.yaml", None])
+def test_a_file_that_is_written_anew_is_never_taken_by_half(launch, backup):
+    """What was there is renamed, moved elsewhere or removed first."""
+    whole = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: %d}}\n"
+    last = "  - {key: last, rate_limit: {unit: hour, requests_per_unit: %d}}\n"
+    server = launch({"r.yaml": whole % 5 + last % 5})
+    caller, path = server.caller(), os.path.join(server.rules, "r.yaml")
+    if backup is None:
+        os.unlink(path)
+    else:
+        os.rename(path, os.path.join(server.rules, backup))
+    with open(path, "w", encoding="utf-8", buffering=1) as f:
+        f.write(whole % 7)
+        f.flush()
+        for _ in range(40):
+            same("OK: OK 5 of 5/HOUR", caller.peek("d", ["last", "v"]))
+        f.write(last % 7)
+    eventually("OK: OK 7 of 7/HOUR", lambda: caller.peek("d", ["last", "v"]))
+    assert server.loads() == 2
+
+
+def test_a_file_refused_because_of_one_that_is_out_comes_in(launch):
+    def pairs(*keys, limit):
+        return "domain: d\ndescriptors:\n" + "".join(
+            f"  - {{key: {key}, rate_limit: {{unit: hour, requests_per_unit: {limit}}}}}\n" for key in keys)
+
+    server = launch({"m.yaml": pairs("k", limit=1)}, "--merge-domain-config")
+    caller = server.caller()
+    replace(server.rules, "a.yaml", pairs("k", "l", limit=2))
+    replace(server.rules, "b.yaml", pairs("l", "n", limit=3))
+    eventually("OK: OK 3 of 3/HOUR", lambda: caller.peek("d", ["l", "v"]))
+    same("OK: OK 1 of 1/HOUR", caller.peek("d", ["k", "v"]))
+    assert f"{server.rules}/a.yaml:3:6: " in server.log()
+    assert f"{server.rules}/b.yaml:" not in server.log().replace("b.yaml:3:6 ", "")
+
+
+def test_hangups_are_a_line_a_second_at_most(launch):
+    server = launch({"r.yaml": rule("d", 5)})
+    begin = time.monotonic()
+    for _ in range(500):
+        server.process.send_signal(signal.SIGHUP)
+    replace(server.rules, "r.yaml", rule("d", 6))
+    await_limit(server.caller(), "d", 6)
+    assert 1 <= server.log().count("SIGHUP") <= time.monotonic() - begin + 2
 
 
 def test_a_configmap_of_many_files_is_loaded_once_a_version(launch):
