@@ -65,6 +65,28 @@
       "Takes that the store did not answer in time.")                                              \
     X(WR_METRIC_STORE_NO_MEMORY, "store_no_memory_total",                                          \
       "Takes that found no memory for a new counter.")                                             \
+    X(WR_METRIC_STORE_AWAY, "store_away_total",                                                    \
+      "Takes that found no store, or one that refuses to work: nothing was charged.")              \
+    X(WR_METRIC_STORE_LATE, "store_late_total",                                                    \
+      "Takes that reached the store after their time was over: nothing was charged.")              \
+    X(WR_METRIC_STORE_LOST, "store_lost_total",                                                    \
+      "Takes whose connection was lost while their answer was awaited; whether they were charged " \
+      "is not known, and they are not repeated. Counted as timeouts too.")                         \
+    X(WR_METRIC_STORE_FOREIGN, "store_foreign_total",                                              \
+      "Takes whose key in the store holds something else.")                                        \
+    X(WR_METRIC_STORE_REPAIRED, "store_repaired_total",                                            \
+      "Counters in the store that had lost their expiry, and were given one.")                     \
+    X(WR_METRIC_REDIS_CONNECTS, "redis_connects_total", "Connections to Redis that came up.")      \
+    X(WR_METRIC_REDIS_CONNECT_FAILURES, "redis_connect_failures_total",                            \
+      "Attempts to connect to Redis that failed.")                                                 \
+    X(WR_METRIC_REDIS_CONNECTIONS_LOST, "redis_connections_lost_total",                            \
+      "Connections to Redis that were lost, or given up because it is silent or a replica.")       \
+    X(WR_METRIC_REDIS_BREAKER_OPENS, "redis_breaker_opens_total",                                  \
+      "Times requests were held off a Redis that did not answer or was not ready.")                \
+    X(WR_METRIC_REDIS_SCRIPT_LOADS, "redis_script_reloads_total",                                  \
+      "Requests repeated because Redis had forgotten the script.")                                 \
+    X(WR_METRIC_REDIS_REDIRECTS, "redis_redirects_total",                                          \
+      "Requests that a node of the cluster sent elsewhere.")                                       \
     X(WR_METRIC_STORE_RESTARTS, "store_window_restarts_total",                                     \
       "Counters dropped because the clock was set back by over an hour.")                          \
     X(WR_METRIC_STORE_CONTENDED, "store_stripe_contended_total",                                   \

@@ -16,8 +16,8 @@
 #include "base/str.h"
 #include "store/redis/timers.h"
 
-/* Digits of a moment in a command, leading zeros included. */
-#define WR_REDIS_MOMENT_DIGITS 16
+/* Bytes of a moment in a command: a little-endian double. */
+#define WR_REDIS_MOMENT_SIZE 8
 
 struct redisReply;
 struct wr_redis_link;
@@ -42,8 +42,9 @@ typedef void (*wr_redis_back_fn)(void *context, struct wr_redis_request *request
 
 struct wr_redis_request {
     struct wr_str bytes;      /* borrowed until the end; one command as RESP */
-    char *not_after;          /* in `bytes`, WR_REDIS_MOMENT_DIGITS wide: there a link writes, in
-                                 microseconds by the server's clock, the deadline; NULL: none */
+    char *not_after;          /* WR_REDIS_MOMENT_SIZE of `bytes`: there a link writes the deadline,
+                                 in microseconds by the server's clock, 0 where that is not known;
+                                 NULL: none */
     int64_t deadline_mono_us; /* the end at the latest */
     uint16_t slot;            /* of the cluster, of all its keys; 0 elsewhere */
     uint16_t n_redirects;     /* for the route's use */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of hosts → addresses, on a helper thread: the system's resolver blocks, for seconds when
- * name servers are away. The thread is started by the first look-up that needs it.
+ * name servers are away.
  *
- * Threads: new and destroy by the owner; look-ups and their ends on the thread of the look-up's
- * loop.
+ * Threads: new and destroy by the owner; look-ups, their ends and cancel on the thread of the
+ * look-up's loop, or by the owner after it has stopped.
  */
 #ifndef WR_STORE_REDIS_RESOLVE_H
 #define WR_STORE_REDIS_RESOLVE_H
@@ -37,11 +37,11 @@ struct wr_redis_endpoints {
 typedef void (*wr_redis_resolved_fn)(void *context, const struct wr_redis_endpoints *endpoints,
                                      const char *why);
 
-/* WR_ERR_NO_MEMORY. */
+/* WR_ERR_NO_MEMORY, WR_ERR_SYSTEM. Starts the thread. */
 WR_MUST_USE enum wr_err wr_redis_resolver_new(struct wr_redis_resolver **out_resolver);
 
-/* Every look-up has ended or is cancelled, and the loops of those have stopped. Waits for the
- * look-up in progress. NULL is fine. */
+/* Every look-up has ended or is cancelled; their loops have stopped and are not destroyed yet.
+ * Waits for the look-up in progress, which the system's resolver bounds. NULL is fine. */
 void wr_redis_resolver_destroy(struct wr_redis_resolver *resolver);
 
 /* An address written out, or a path when `port` is 0: needs no look-up. Returns 0 addresses when it
@@ -49,8 +49,8 @@ void wr_redis_resolver_destroy(struct wr_redis_resolver *resolver);
 void wr_redis_resolve_numeric(struct wr_str host, uint16_t port,
                               struct wr_redis_endpoints *out_endpoints);
 
-/* Looks `host` up; `done` is called on the loop's thread, once, unless it is cancelled. NULL when
- * memory or threads are out. */
+/* Looks `host` up; `done` is called on the loop's thread later, once, unless it is cancelled. NULL
+ * when memory is out. */
 struct wr_redis_lookup *wr_redis_resolve(struct wr_redis_resolver *resolver,
                                          struct wr_redis_loop *loop, struct wr_str host,
                                          uint16_t port, wr_redis_resolved_fn done, void *context);

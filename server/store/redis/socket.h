@@ -30,6 +30,7 @@ struct wr_redis_layer_ops {
     enum wr_redis_io (*handshake)(struct wr_redis_layer *layer);
     enum wr_redis_io (*read)(struct wr_redis_layer *layer, void *buffer, size_t size,
                              size_t *out_n);
+    /* After a WANT the next attempt begins with the same bytes, perhaps at another address. */
     enum wr_redis_io (*write)(struct wr_redis_layer *layer, const void *bytes, size_t n,
                               size_t *out_n);
     /* Why the last attempt FAILED: one short text for the log that says what to do, valid until the
