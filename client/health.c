@@ -21,6 +21,26 @@ static uint8_t *encode(struct weir_str service, size_t *out_len)
     return bytes;
 }
 
+typedef enum weir_err (*send_fn)(struct weir_stub *stub, const struct weir_call *call,
+                                 struct weir_error *error);
+
+/* Makes a call that is complete but for the request. */
+static enum weir_err ask(struct weir_stub *stub, struct weir_str service, send_fn send,
+                         struct weir_call *call, struct weir_error *error)
+{
+    uint8_t *bytes = encode(service, &call->len);
+
+    if (bytes == NULL) {
+        return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
+    }
+    call->bytes = bytes;
+
+    const enum weir_err err = send(stub, call, error);
+
+    free(bytes);
+    return err;
+}
+
 static bool keep_health(void *arg, const uint8_t *bytes, size_t len)
 {
     return weir_codec_get_health(bytes, len, arg);
@@ -38,16 +58,8 @@ enum weir_err weir_health_check(struct weir_stub *stub, struct weir_str service,
         .arg = out_health,
         .out_status = &status,
     };
-    uint8_t *bytes = encode(service, &call.len);
+    const enum weir_err err = ask(stub, service, weir_stub_unary, &call, error);
 
-    if (bytes == NULL) {
-        return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
-    }
-    call.bytes = bytes;
-
-    const enum weir_err err = weir_stub_unary(stub, &call, error);
-
-    free(bytes);
     if (status == STATUS_NOT_FOUND) {
         *out_health = WEIR_HEALTH_SERVICE_UNKNOWN;
         return WEIR_OK;
@@ -82,16 +94,8 @@ enum weir_err weir_health_watch(struct weir_stub *stub, struct weir_str service,
         .on_reply = tell_health,
         .arg = &watch,
     };
-    uint8_t *bytes = encode(service, &call.len);
+    const enum weir_err err = ask(stub, service, weir_stub_stream, &call, error);
 
-    if (bytes == NULL) {
-        return weir_error_set(error, WEIR_ERR_MEMORY, "out of memory");
-    }
-    call.bytes = bytes;
-
-    const enum weir_err err = weir_stub_stream(stub, &call, error);
-
-    free(bytes);
     if (err == WEIR_OK) {
         return weir_error_set(error, WEIR_ERR_UNAVAILABLE,
                               "the server ended the watch: it is about to stop");

@@ -110,6 +110,16 @@ static bool put_time(json_t *object, const char *name, uint64_t ns)
     return json_object_set_new(object, name, json_integer((json_int_t) ((ns + 999) / 1000))) == 0;
 }
 
+/* NULL in place of a value that is not. */
+static json_t *whole(json_t *value, bool is_whole)
+{
+    if (!is_whole) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
 static json_t *latency_value(const struct weirctl_histogram *latency_ns)
 {
     if (latency_ns->count == 0) {
@@ -122,11 +132,7 @@ static json_t *latency_value(const struct weirctl_histogram *latency_ns)
 #define PUT_LATENCY(name, ns, per_100k) ok = ok && put_time(value, name, ns);
     WEIRCTL_LATENCIES(PUT_LATENCY, latency_ns)
 #undef PUT_LATENCY
-    if (!ok) {
-        json_decref(value);
-        return NULL;
-    }
-    return value;
+    return whole(value, ok);
 }
 
 /* The names of those that are only lower bounds. */
@@ -141,11 +147,7 @@ static json_t *at_least_value(const struct weirctl_histogram *latency_ns)
     }
     WEIRCTL_LATENCIES(PUT_NAME, latency_ns)
 #undef PUT_NAME
-    if (!ok) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
+    return whole(array, ok);
 }
 
 bool weirctl_json_bench(FILE *stream, const struct weirctl_load_plan *plan,

@@ -8,25 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int listen_v4(unsigned int *out_port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    cr_assert_eq(bind(fd, (const struct sockaddr *) &address, sizeof address), 0);
-    cr_assert_eq(listen(fd, 8), 0);
-    cr_assert_eq(getsockname(fd, (struct sockaddr *) &address, &len), 0);
-    *out_port = ntohs(address.sin_port);
-    return fd;
-}
+#include "loopback.h"
 
 Test(address, is_connected_to_in_each_spelling)
 {
     static const char *const spellings[] = {"127.0.0.1:%u", "ipv4:127.0.0.1:%u", "dns:127.0.0.1:%u",
                                             "dns:///127.0.0.1:%u", "[127.0.0.1]:%u"};
     unsigned int port;
-    const int listener = listen_v4(&port);
+    const int listener = loopback_listen(&port);
 
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         char target[64];
