@@ -15,6 +15,11 @@ static const char *const yaml =
 static const struct wr_str request = WR_STR("\x0a\x04"
                                             "edge\x12\x08\x0a\x06\x0a\x01k\x12\x01v");
 
+static const char *const booking =
+    "domain: edge\n"
+    "descriptors:\n"
+    "  - {key: k, rate_limit: {unit: minute, requests_per_unit: 10, count: all}}\n";
+
 /* OK, 10 a minute, 1 left, 1 s. */
 static const struct wr_str reply =
     WR_STR("\x08\x01\x12\x0e\x08\x01\x22\x04\x08\x0a\x10\x02\x18\x01\x22\x02\x08\x01");
@@ -158,6 +163,98 @@ Test(decide, a_late_call_costs_nothing)
     cr_assert_eq(call->status, WR_STATUS_DEADLINE_EXCEEDED);
     cr_assert_eq(desk.fake.n_batches, 0);
     cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_LATE), 1);
+    wr_fake_call_free(call);
+    desk_fini(&desk);
+}
+
+static void publish_booking(struct desk *desk)
+{
+    struct wr_rules *rules = wr_rules_of_text(booking);
+
+    wr_current_rules_publish(&desk->current, &rules);
+}
+
+Test(decide, a_late_call_books_what_is_spent_and_is_told_that_it_was_late)
+{
+    static const struct {
+        struct wr_str message;
+        enum wr_take_answer answer;
+        size_t n_batches;
+    } rows[] = {
+        {WR_STR("\x0a\x04"
+                "edge\x12\x08\x0a\x06\x0a\x01k\x12\x01v"),
+         WR_TAKE_DECIDED, 1},
+        {WR_STR("\x0a\x04"
+                "edge\x12\x08\x0a\x06\x0a\x01k\x12\x01v"),
+         WR_TAKE_FULL, 1},
+        {WR_STR("\x0a\x04"
+                "edge\x12\x08\x0a\x06\x0a\x01n\x12\x01v"),
+         WR_TAKE_DECIDED, 0},
+        {WR_STR("\x0a\x7f"), WR_TAKE_DECIDED, 0},
+        {{NULL, 0}, WR_TAKE_DECIDED, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct desk desk;
+
+        desk_init(&desk);
+        publish_booking(&desk);
+        desk.fake.answers[0] = rows[i].answer;
+
+        struct wr_fake_call *const call = call_of(&desk, rows[i].message, 500);
+
+        cr_assert_eq(call->status, WR_STATUS_DEADLINE_EXCEEDED, "row %zu", i);
+        cr_assert_eq(call->n_replies, 0, "row %zu", i);
+        cr_assert_eq(desk.fake.n_batches, rows[i].n_batches, "row %zu", i);
+        cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS), 1, "row %zu", i);
+        cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_LATE), 1, "row %zu", i);
+        cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_INVALID), 0, "row %zu", i);
+        cr_assert(wr_fake_call_is_over(call), "row %zu", i);
+        wr_fake_call_free(call);
+        desk_fini(&desk);
+    }
+}
+
+Test(decide, a_late_call_that_the_store_holds_is_told_after_the_wake_unless_it_left)
+{
+    for (int leaves = 0; leaves < 2; leaves++) {
+        struct desk desk;
+
+        desk_init(&desk);
+        publish_booking(&desk);
+        desk.fake.holds = true;
+
+        struct wr_fake_call *const call = call_of(&desk, request, 500);
+
+        cr_assert_eq(desk.fake.n_batches, 1);
+        cr_assert_not(call->is_finished);
+        if (leaves == 1) {
+            wr_fake_call_cancel(call);
+        }
+        wr_fake_backend_release(&desk.fake);
+        cr_assert_eq(wr_fake_transport_run(desk.transport), 1);
+        cr_assert(wr_fake_call_is_over(call));
+        cr_assert_eq(call->n_replies, 0);
+        cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_LATE), 1);
+        if (leaves == 0) {
+            cr_assert_eq(call->status, WR_STATUS_DEADLINE_EXCEEDED);
+        }
+        wr_fake_call_free(call);
+        desk_fini(&desk);
+    }
+}
+
+Test(decide, a_call_in_time_is_answered_where_late_ones_book)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    publish_booking(&desk);
+
+    struct wr_fake_call *const call = call_of(&desk, request, 501);
+
+    check_reply(call);
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_CALLS_LATE), 0);
     wr_fake_call_free(call);
     desk_fini(&desk);
 }

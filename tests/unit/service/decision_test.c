@@ -2,6 +2,7 @@
 #include "service/decision.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/rules_text.h"
@@ -268,5 +269,193 @@ Test(decision, a_descriptor_without_entries_has_no_limit)
     desk_init(&desk);
     cr_assert_eq(begin(&desk, "d", &descriptor, 1, 0), WR_OK);
     cr_assert_eq(wr_decision_batch(desk.decision)->n_takes, 0);
+    desk_fini(&desk);
+}
+
+static void use_rules(struct desk *desk, const char *text)
+{
+    wr_rules_release(desk->frame.rules);
+    desk->frame.rules = wr_rules_of_text(text);
+}
+
+static const char *const mixed =
+    "domain: d\n"
+    "descriptors:\n"
+    "  - {key: none, rate_limit: {unit: hour, requests_per_unit: 9}}\n"
+    "  - {key: all, rate_limit: {unit: hour, requests_per_unit: 9, count: all}}\n"
+    "  - {key: fit, rate_limit: {unit: hour, requests_per_unit: 9, count: admitted}}\n"
+    "  - {key: local, rate_limit: {unit: hour, requests_per_unit: 9, failure_mode: local}}\n"
+    "  - {key: error, rate_limit: {unit: hour, requests_per_unit: 9, failure_mode: error}}\n"
+    "  - {key: free, rate_limit: {unlimited: true, count: all, failure_mode: local}}\n";
+
+Test(decision, a_domain_stands_together_when_it_or_a_rule_of_it_says_so)
+{
+    static const struct {
+        const char *more; /* behind the rules */
+        bool is_group;
+        enum wr_count count; /* of the rule that says none */
+    } rows[] = {
+        {"", false, WR_COUNT_ALL},
+        {"count: all\n", false, WR_COUNT_ALL},
+        {"count: admitted\n", false, WR_COUNT_ADMITTED},
+        {"count: all_or_nothing\n", true, WR_COUNT_ALL_OR_NOTHING},
+        {"  - {key: k, rate_limit: {unit: day, count: all_or_nothing}}\n", true, WR_COUNT_ALL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[2048];
+        struct desk desk;
+
+        (void) snprintf(text, sizeof text, "%s%s", mixed, rows[i].more);
+        desk_init(&desk);
+        use_rules(&desk, text);
+
+        const struct wr_take *const takes =
+            batch_of(&desk, (const char *const[]){"none", "all", "fit"}, 3)->takes;
+
+        cr_assert_eq(takes[0].limit.count, rows[i].count, "row %zu", i);
+        cr_assert_eq(takes[1].limit.count, WR_COUNT_ALL, "row %zu: the rule's own", i);
+        cr_assert_eq(takes[2].limit.count, WR_COUNT_ADMITTED, "row %zu: the rule's own", i);
+        for (size_t k = 0; k < 3; k++) {
+            cr_assert_eq(takes[k].group, rows[i].is_group ? 0 : k, "row %zu, take %zu", i, k);
+            cr_assert_eq(takes[k].is_domain_group, rows[i].is_group, "row %zu, take %zu", i, k);
+        }
+        desk_fini(&desk);
+    }
+}
+
+Test(decision, an_override_is_charged_as_the_rule_on_its_path_or_its_domain_says)
+{
+    static const struct {
+        const char *more, *key;
+        enum wr_count count;
+        bool must_book, has_local_fallback;
+    } rows[] = {
+        {"", "none", WR_COUNT_ALL, false, false},
+        {"", "all", WR_COUNT_ALL, true, false},
+        {"", "fit", WR_COUNT_ADMITTED, false, false},
+        {"", "local", WR_COUNT_ALL, false, true},
+        {"", "free", WR_COUNT_ALL, true, true},
+        {"", "nowhere", WR_COUNT_ALL, false, false},
+        {"count: admitted\n", "nowhere", WR_COUNT_ADMITTED, false, false},
+        {"count: admitted\n", "none", WR_COUNT_ADMITTED, false, false},
+        {"count: all_or_nothing\n", "nowhere", WR_COUNT_ALL_OR_NOTHING, false, false},
+        {"count: all_or_nothing\n", "all", WR_COUNT_ALL, true, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_entry entry = {wr_str_of(rows[i].key), WR_STR("v")};
+        struct wr_descriptor descriptor = of_entry(&entry);
+        char text[2048];
+        struct desk desk;
+
+        (void) snprintf(text, sizeof text, "%s%s", mixed, rows[i].more);
+        descriptor.has_override = true;
+        descriptor.override = (struct wr_override){.requests_per_unit = 50, .unit = WR_UNIT_MINUTE};
+        desk_init(&desk);
+        use_rules(&desk, text);
+        cr_assert_eq(begin(&desk, "d", &descriptor, 1, 0), WR_OK);
+
+        const struct wr_take *const take = wr_decision_batch(desk.decision)->takes;
+
+        cr_assert_eq(take->limit.requests, 50, "row %zu", i);
+        cr_assert_eq(take->limit.length_us, 60000000, "row %zu", i);
+        cr_assert_eq(take->limit.count, rows[i].count, "row %zu", i);
+        cr_assert_eq(take->must_book, rows[i].must_book, "row %zu", i);
+        cr_assert_eq(take->has_local_fallback, rows[i].has_local_fallback, "row %zu", i);
+        desk_fini(&desk);
+    }
+}
+
+Test(decision, memory_decides_for_lack_of_a_store_where_rule_or_server_say_so)
+{
+    static const struct {
+        const char *key;
+        enum wr_failure_mode server;
+        bool want;
+    } rows[] = {
+        {"none", WR_FAILURE_ERROR, false}, {"none", WR_FAILURE_ALLOW, false},
+        {"none", WR_FAILURE_LOCAL, true},  {"local", WR_FAILURE_ERROR, true},
+        {"local", WR_FAILURE_DENY, true},  {"error", WR_FAILURE_LOCAL, false},
+    };
+    struct desk desk;
+
+    desk_init(&desk);
+    use_rules(&desk, mixed);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        desk.settings.failure_mode = rows[i].server;
+        cr_assert_eq(batch_of(&desk, &rows[i].key, 1)->takes[0].has_local_fallback, rows[i].want,
+                     "row %zu", i);
+    }
+    desk_fini(&desk);
+}
+
+Test(decision, only_spent_costs_must_be_booked)
+{
+    static const struct {
+        const char *key;
+        bool has_hits;
+        uint64_t hits;
+        bool is_negative, want;
+    } rows[] = {
+        {"all", false, 0, false, true},  {"all", true, 7, false, true},
+        {"all", true, 0, false, false},  {"all", true, 7, true, false},
+        {"none", true, 7, false, false}, {"fit", true, 7, false, false},
+    };
+    struct desk desk;
+
+    desk_init(&desk);
+    use_rules(&desk, mixed);
+    for (size_t late = 0; late < 2; late++) {
+        desk.frame.is_late = late == 1;
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            struct wr_entry entry = {wr_str_of(rows[i].key), WR_STR("v")};
+            struct wr_descriptor descriptor = of_entry(&entry);
+
+            descriptor.has_hits_addend = rows[i].has_hits;
+            descriptor.hits_addend = rows[i].hits;
+            descriptor.is_negative_hits = rows[i].is_negative;
+            cr_assert_eq(begin(&desk, "d", &descriptor, 1, 0), WR_OK);
+
+            const struct wr_batch *const batch = wr_decision_batch(desk.decision);
+
+            if (late == 1) {
+                cr_assert_eq(batch->n_takes, rows[i].want ? 1 : 0, "row %zu, late", i);
+                cr_assert_eq(batch->deadline_mono_us, INT64_MAX, "nobody waits");
+            } else {
+                cr_assert_eq(batch->n_takes, 1, "row %zu", i);
+                cr_assert_eq(batch->takes[0].must_book, rows[i].want, "row %zu", i);
+            }
+        }
+    }
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_DESCRIPTORS_BOOKED_LATE), 2);
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_DESCRIPTORS), 6, "late ones are no load");
+    desk_fini(&desk);
+}
+
+Test(decision, a_late_call_books_what_it_must_and_no_more)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    use_rules(&desk, mixed);
+    desk.frame.is_late = true;
+
+    const struct wr_batch *const batch =
+        batch_of(&desk, (const char *const[]){"none", "fit", "all", "free", "nowhere"}, 5);
+
+    cr_assert_eq(batch->n_takes, 1);
+    cr_assert(batch->takes[0].must_book);
+    cr_assert_eq(batch->takes[0].limit.count, WR_COUNT_ALL);
+    desk_fini(&desk);
+}
+
+Test(decision, stop_is_the_mode_of_every_batch)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    desk.settings.stops_when_over = true;
+    cr_assert_eq(batch_of(&desk, (const char *const[]){"plain"}, 1)->mode, WR_CHARGE_STOP);
     desk_fini(&desk);
 }

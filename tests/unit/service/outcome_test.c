@@ -14,13 +14,19 @@ static const char *const yaml =
     "  - {key: q, quota_mode: true, rate_limit: {unit: hour, requests_per_unit: 10}}\n"
     "  - {key: b, shadow_mode: true, quota_mode: true,\n"
     "     rate_limit: {unit: hour, requests_per_unit: 10}}\n"
-    "  - {key: u, rate_limit: {unlimited: true}}\n";
+    "  - {key: u, rate_limit: {unlimited: true}}\n"
+    "  - {key: e, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: error}}\n"
+    "  - {key: a, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: allow}}\n"
+    "  - {key: d, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: deny}}\n"
+    "  - {key: l, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: local}}\n";
 
 /* How a descriptor comes out of the store. */
 enum fate {
     PASS,
     OVER,
-    LOST, /* no answer */
+    LOST,  /* no answer */
+    SHARE, /* passes by memory's share, 4 */
+    SPENT, /* over it */
 };
 
 /* One call: a letter a descriptor is its key, '-' one that matches nothing; fates of its takes. */
@@ -60,9 +66,11 @@ static void answer(struct wr_batch *batch, const enum fate *fates)
         struct wr_take *const take = &batch->takes[i];
 
         take->answer = fates[i] == LOST ? WR_TAKE_TIMEOUT : WR_TAKE_DECIDED;
+        take->is_degraded = fates[i] == SHARE || fates[i] == SPENT;
+        take->limit.requests = take->is_degraded ? 4 : take->limit.requests;
         take->verdict = (struct wr_verdict){
-            .over = fates[i] == OVER,
-            .remaining = fates[i] == OVER ? 0 : 9 - i,
+            .over = fates[i] == OVER || fates[i] == SPENT,
+            .remaining = fates[i] == OVER || fates[i] == SPENT ? 0 : 9 - i,
             .reset_us = 1500000,
         };
     }
@@ -236,6 +244,95 @@ Test(outcome, failure_modes_and_a_certain_refusal)
             cr_assert_eq(desk.failure.status, WR_STATUS_UNAVAILABLE, "row %zu", i);
             cr_assert_gt(desk.failure.retry_us, 0, "row %zu", i);
         }
+        desk_fini(&desk);
+    }
+}
+
+Test(outcome, rules_have_failure_modes_of_their_own)
+{
+    static const struct {
+        struct call call;
+        enum wr_err err;
+        enum wr_code overall;
+    } rows[] = {
+        {{.keys = "e", .fates = {LOST}, .mode = WR_FAILURE_ALLOW}, WR_ERR_IO, WR_CODE_OK},
+        {{.keys = "a", .fates = {LOST}, .mode = WR_FAILURE_ERROR}, WR_OK, WR_CODE_OK},
+        {{.keys = "a", .fates = {LOST}, .mode = WR_FAILURE_DENY}, WR_OK, WR_CODE_OK},
+        {{.keys = "d", .fates = {LOST}, .mode = WR_FAILURE_ALLOW}, WR_OK, WR_CODE_OVER_LIMIT},
+        {{.keys = "ea", .fates = {LOST, LOST}}, WR_ERR_IO, WR_CODE_OK},
+        {{.keys = "ed", .fates = {LOST, LOST}}, WR_OK, WR_CODE_OVER_LIMIT},
+        {{.keys = "er", .fates = {LOST, OVER}}, WR_OK, WR_CODE_OVER_LIMIT},
+        {{.keys = "ar", .fates = {LOST, PASS}}, WR_OK, WR_CODE_OK},
+        {{.keys = "l", .fates = {LOST}, .mode = WR_FAILURE_ALLOW}, WR_ERR_IO, WR_CODE_OK},
+        {{.keys = "l", .fates = {SHARE}}, WR_OK, WR_CODE_OK},
+        {{.keys = "l", .fates = {SPENT}}, WR_OK, WR_CODE_OVER_LIMIT},
+        {{.keys = "le", .fates = {SPENT, LOST}}, WR_OK, WR_CODE_OVER_LIMIT},
+        {{.keys = "le", .fates = {SHARE, LOST}}, WR_ERR_IO, WR_CODE_OK},
+        {{.keys = "r", .fates = {LOST}, .mode = WR_FAILURE_LOCAL}, WR_ERR_IO, WR_CODE_OK},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct desk desk;
+
+        desk_init(&desk);
+        cr_assert_eq(play(&desk, &rows[i].call), rows[i].err, "row %zu", i);
+        if (rows[i].err == WR_OK) {
+            cr_assert_eq(desk.response.overall_code, rows[i].overall, "row %zu", i);
+        } else {
+            cr_assert_eq(desk.failure.status, WR_STATUS_UNAVAILABLE, "row %zu", i);
+        }
+        desk_fini(&desk);
+    }
+}
+
+Test(outcome, a_status_by_memory_shows_its_share_and_is_counted)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    cr_assert_eq(play(&desk, &(struct call){.keys = "lrl", .fates = {SHARE, PASS, SPENT}}), WR_OK);
+    cr_assert_eq(desk.response.statuses[0].requests_per_unit, 4);
+    cr_assert_eq(desk.response.statuses[1].requests_per_unit, 10);
+    cr_assert_eq(desk.response.statuses[2].requests_per_unit, 4);
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_FAILURE_LOCAL), 2);
+    desk_fini(&desk);
+}
+
+Test(outcome, a_degraded_answer_says_so_to_who_asks)
+{
+    static const struct {
+        struct call call;
+        const char *said; /* NULL: nothing */
+    } rows[] = {
+        {{.keys = "r", .fates = {PASS}}, NULL},
+        {{.keys = "-u"}, NULL},
+        {{.keys = "lr", .fates = {SHARE, PASS}}, "local"},
+        {{.keys = "ra", .fates = {PASS, LOST}}, "allow"},
+        {{.keys = "rd", .fates = {PASS, LOST}}, "deny"},
+        {{.keys = "er", .fates = {LOST, OVER}}, NULL},
+    };
+
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        const struct call *const call = &rows[i / 2].call;
+        const char *const said = rows[i / 2].said;
+        const bool asks = i % 2 == 1;
+        struct desk desk;
+
+        desk_init(&desk);
+        desk.settings.has_dynamic_metadata = true;
+        desk.settings.degraded_header = wr_str_of(asks ? "x-degraded" : "");
+        cr_assert_eq(play(&desk, call), WR_OK, "row %zu", i / 2);
+        cr_assert_eq(desk.response.n_headers, asks && said != NULL ? 1 : 0, "row %zu", i / 2);
+        if (desk.response.n_headers > 0) {
+            cr_assert(wr_str_equal(desk.response.headers[0].name, wr_str_of("x-degraded")));
+            cr_assert(wr_str_equal(desk.response.headers[0].value, wr_str_of(said)));
+        }
+
+        const struct wr_value *const told =
+            wr_value_get(desk.response.dynamic_metadata, wr_str_of("degraded"));
+
+        cr_assert_eq(told != NULL, said != NULL, "row %zu", i / 2);
+        cr_assert(told == NULL || wr_str_equal(told->as.string, wr_str_of(said)), "row %zu", i / 2);
         desk_fini(&desk);
     }
 }

@@ -28,11 +28,16 @@ static void wake(void *context)
     ((struct desk *) context)->n_wakes++;
 }
 
-static void publish(struct desk *desk)
+static void publish_text(struct desk *desk, const char *text)
 {
-    struct wr_rules *rules = wr_rules_of_text(yaml);
+    struct wr_rules *rules = wr_rules_of_text(text);
 
     wr_current_rules_publish(&desk->current, &rules);
+}
+
+static void publish(struct desk *desk)
+{
+    publish_text(desk, yaml);
 }
 
 static void desk_init(struct desk *desk)
@@ -181,5 +186,40 @@ Test(service, a_question_keeps_its_rules_over_a_change)
     wr_fake_backend_release(&desk.fake);
     desk.question = waiting;
     check_answer(&desk, true);
+    desk_fini(&desk);
+}
+
+static const char *const booking =
+    "domain: d\n"
+    "descriptors: [{key: k, rate_limit: {unit: hour, requests_per_unit: 2, count: all}}]\n";
+
+Test(service, knows_whether_a_late_call_can_have_something_to_book)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    cr_assert_not(wr_service_has_bookings(&desk.service, 1), "no rules yet");
+    publish(&desk);
+    cr_assert_not(wr_service_has_bookings(&desk.service, 1));
+    publish_text(&desk, booking);
+    cr_assert(wr_service_has_bookings(&desk.service, 1));
+    desk_fini(&desk);
+}
+
+Test(service, a_late_question_hands_over_what_must_be_booked)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    publish_text(&desk, booking);
+    desk.frame.is_late = true;
+    cr_assert_eq(put(&desk, "unknown"), WR_OK);
+    cr_assert(wr_question_is_answered(desk.question));
+    cr_assert_eq(desk.fake.n_batches, 0);
+    cr_assert_eq(put(&desk, "k"), WR_OK);
+    cr_assert(wr_question_is_answered(desk.question));
+    cr_assert_eq(desk.fake.n_batches, 1);
+    cr_assert(desk.fake.seen[0].must_book);
+    wr_question_end(desk.question);
     desk_fini(&desk);
 }
