@@ -52,6 +52,12 @@ bool wr_redis_dialogue_reset(struct wr_redis_dialogue *dialogue);
 bool wr_redis_dialogue_say(struct wr_redis_dialogue *dialogue, struct wr_str bytes, unsigned step,
                            struct wr_redis_request *request, uint64_t *out_place);
 
+/* Where the last `n` bytes that were said wait to be written. */
+static inline char *wr_redis_dialogue_said(struct wr_redis_dialogue *dialogue, size_t n)
+{
+    return dialogue->out + dialogue->n_out - n;
+}
+
 /* Takes the first line out. False when there is none. */
 bool wr_redis_dialogue_take(struct wr_redis_dialogue *dialogue, struct wr_redis_line *out_line);
 

@@ -214,14 +214,16 @@ static void give_back_waiting(struct wr_redis_link *link)
 
 /* ---- commands ---- */
 
-static void write_moment(const struct wr_redis_link *link, struct wr_redis_request *request)
+/* `out` is where the command's bytes were copied to. */
+static void write_moment(const struct wr_redis_link *link, const struct wr_redis_request *request,
+                         char *out)
 {
     const double moment_us = (double) wr_redis_time_latest(&link->time, request->deadline_mono_us);
     uint64_t bits = 0;
 
     memcpy(&bits, &moment_us, sizeof bits);
-    for (size_t i = 0; i < WR_REDIS_MOMENT_SIZE; i++) {
-        request->not_after[i] = (char) (unsigned char) (bits >> 8 * i);
+    for (size_t i = 0; i < sizeof bits; i++) {
+        out[request->not_after_at + i] = (char) (unsigned char) (bits >> 8 * i);
     }
 }
 
@@ -265,13 +267,13 @@ static void flush_later(struct wr_redis_link *link)
 
 static void say_request(struct wr_redis_link *link, struct wr_redis_request *request)
 {
-    if (request->not_after != NULL) {
-        write_moment(link, request);
-    }
     if (!wr_redis_dialogue_say(&link->dialogue, request->bytes, STEP_REQUEST, request,
                                &request->place)) {
         give_back(link, request, WR_REDIS_AWAY, NULL);
         return;
+    }
+    if (request->not_after_at != 0) {
+        write_moment(link, request, wr_redis_dialogue_said(&link->dialogue, request->bytes.len));
     }
     flush_later(link);
 }

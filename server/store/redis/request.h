@@ -11,13 +11,11 @@
 #define WR_STORE_REDIS_REQUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
 #include "store/redis/timers.h"
-
-/* Bytes of a moment in a command: a little-endian double. */
-#define WR_REDIS_MOMENT_SIZE 8
 
 struct redisReply;
 struct wr_redis_link;
@@ -42,9 +40,9 @@ typedef void (*wr_redis_back_fn)(void *context, struct wr_redis_request *request
 
 struct wr_redis_request {
     struct wr_str bytes;      /* borrowed until the end; one command as RESP */
-    char *not_after;          /* WR_REDIS_MOMENT_SIZE of `bytes`: there a link writes the deadline,
-                                 in microseconds by the server's clock, 0 where that is not known;
-                                 NULL: none */
+    size_t not_after_at;      /* in `bytes`, 8 of them, a little-endian double: there a link writes
+                                 the deadline, in microseconds by the server's clock, 0 where that
+                                 is not known; 0: nowhere */
     int64_t deadline_mono_us; /* the end at the latest */
     uint16_t slot;            /* of the cluster, of all its keys; 0 elsewhere */
     uint16_t n_redirects;     /* for the route's use */

@@ -39,6 +39,10 @@ struct wr_redis_script_call {
 WR_MUST_USE bool wr_redis_script_format(const struct wr_redis_script_call *call,
                                         struct wr_arena *arena, struct wr_str *out_command);
 
+/* Where in a command of `n_takes` its not_after lies: eight bytes, a little-endian double, for
+ * whoever knows the server's clock to write. */
+size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes);
+
 /* The SCRIPT LOAD command, ready to send; lives for ever. */
 struct wr_str wr_redis_script_load(void);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters in Redis or Valkey: many replicas of this server count together, by a script that judges
+ * and charges at once. A batch becomes one command for each slot of the cluster that it touches;
+ * an I/O thread sends and reads, and calls `done`.
+ *
+ * Invariant: a batch is answered by its deadline or the timeout, whichever is first. A charge that
+ * may have happened is never repeated. What Redis gets to see after that moment counts nothing,
+ * save takes that must be booked.
+ * Threads: take from any thread; new and destroy by the owner; `done` on an I/O thread, or inline
+ * when memory is out.
+ */
+#ifndef WR_STORE_REDIS_STORE_H
+#define WR_STORE_REDIS_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "store/backend.h"
+#include "store/redis/key.h"
+#include "store/redis/link.h"
+#include "store/redis/target.h"
+
+struct wr_redis_route;
+struct wr_redis_route_frame;
+
+/* Makes the route of one I/O thread. */
+typedef enum wr_err (*wr_redis_route_new_fn)(const struct wr_redis_route_frame *frame,
+                                             const struct wr_redis_target *target,
+                                             struct wr_redis_route **out_route);
+
+struct wr_redis_store_options {
+    const struct wr_redis_target *target; /* borrowed while the store lives, as all below */
+    const struct wr_redis_key_style *keys;
+    struct wr_redis_security *security; /* NULL: bare */
+    wr_redis_route_new_fn new_route;    /* of the target's topology */
+    int64_t timeout_us;                 /* that a batch may take, at most; > 0 */
+    struct wr_redis_limits limits;      /* of links */
+    size_t n_threads;                   /* > 0 */
+    struct wr_metrics *metrics;
+    /* Whether the store can be reached has changed: see wr_redis_store_is_reachable. From I/O
+     * threads; NULL: nobody wants to know. */
+    void (*on_reachable)(void *context);
+    void *context;
+};
+
+/* WR_ERR_NO_MEMORY, WR_ERR_SYSTEM. Begins to connect; that it cannot is no error. */
+WR_MUST_USE enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
+                                           struct wr_backend **out_backend);
+
+/* Whether each I/O thread has somebody to ask; short gaps are not told. Any thread. */
+bool wr_redis_store_is_reachable(struct wr_backend *backend);
+
+#endif
