@@ -72,6 +72,8 @@ static struct wr_settings settings_of(const struct wr_options *options)
         .remaining_header = wr_str_of(options->remaining_header),
         .reset_header = wr_str_of(options->reset_header),
         .failure_mode = options->failure_mode,
+        .degraded_header = wr_str_of(options->degraded_header),
+        .stops_when_over = options->stops_when_over,
     };
 }
 

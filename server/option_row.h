@@ -16,7 +16,7 @@
 
 enum wr_option_kind {
     WR_OPTION_TEXT,     /* const char * */
-    WR_OPTION_HEADER,   /* const char *; a name of a header field, RFC 9110 */
+    WR_OPTION_HEADER,   /* const char *; a name of a header field, RFC 9110, or the default */
     WR_OPTION_LIST,     /* struct wr_option_list; a comma parts items in a variable */
     WR_OPTION_BOOL,     /* bool */
     WR_OPTION_NUMBER,   /* uint64_t, decimal, within min and max */
@@ -44,7 +44,7 @@ struct wr_option_row {
 };
 
 /* How many rows the table has. */
-#define WR_OPTION_ROWS 47
+#define WR_OPTION_ROWS 48
 
 extern const struct wr_option_row wr_option_rows[WR_OPTION_ROWS];
 

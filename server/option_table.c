@@ -8,6 +8,7 @@ static const struct wr_option_choice failure_modes[] = {
     {"error", WR_FAILURE_ERROR},
     {"allow", WR_FAILURE_ALLOW},
     {"deny", WR_FAILURE_DENY},
+    {"local", WR_FAILURE_LOCAL},
     {NULL, 0},
 };
 
@@ -209,10 +210,23 @@ const struct wr_option_row wr_option_rows[] = {
      .offset = AT(failure_mode),
      .default_text = "error",
      .choices = failure_modes,
-     .allowed = "error, allow or deny; `local` keeps counting in memory when another store is "
-                "away, and means nothing with --store local",
      .help = "MODE  what a descriptor gets that the store gave no answer for: error (the call "
-             "fails as UNAVAILABLE), allow, deny"},
+             "fails as UNAVAILABLE), allow, deny, or local (memory counts on in place of another "
+             "store); a rule's `failure_mode` goes over it"},
+    {.flag = "degraded-header",
+     .variable = "WEIR_DEGRADED_HEADER",
+     .kind = WR_OPTION_HEADER,
+     .offset = AT(degraded_header),
+     .default_text = "",
+     .help = "NAME  a response header with the failure mode that decided a descriptor in place of "
+             "the store: deny, local or allow; by default there is none"},
+    {.flag = "stop-increment-when-over-limit",
+     .variable = "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT",
+     .kind = WR_OPTION_BOOL,
+     .offset = AT(stops_when_over),
+     .default_text = "false",
+     .help = "when a descriptor of a call would go over, only those that would are charged; "
+             "`count` in rules has no effect then"},
     {.flag = "shadow-mode",
      .variable = "SHADOW_MODE",
      .kind = WR_OPTION_BOOL,
@@ -305,7 +319,6 @@ const struct wr_option_row wr_option_rows[] = {
     {.variable = "EXPIRATION_JITTER_MAX_SECONDS", .kind = WR_OPTION_IGNORED},
     {.variable = "LOCAL_CACHE_SIZE_IN_BYTES", .kind = WR_OPTION_IGNORED},
     {.variable = "CACHE_KEY_PREFIX", .kind = WR_OPTION_IGNORED},
-    {.variable = "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", .kind = WR_OPTION_IGNORED},
 };
 
 _Static_assert(sizeof wr_option_rows / sizeof wr_option_rows[0] == WR_OPTION_ROWS,

@@ -155,7 +155,8 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
         return true;
     case WR_OPTION_HEADER:
         *(const char **) field = text;
-        return is_header_name(text);
+        return is_header_name(text) ||
+               (row->default_text != NULL && strcmp(text, row->default_text) == 0);
     case WR_OPTION_LIST:
         return add_item(field, text);
     case WR_OPTION_BOOL:

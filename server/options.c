@@ -165,13 +165,26 @@ static bool take_command(struct wr_command_line *line, FILE *err)
     return true;
 }
 
+/* What no single row can tell. */
+static bool check_together(const struct wr_options *options, FILE *err)
+{
+    if (options->failure_mode == WR_FAILURE_LOCAL && options->store == WR_STORE_LOCAL) {
+        fprintf(err,
+                "weir: --failure-mode local (WEIR_FAILURE_MODE) counts in memory while another "
+                "store is away, and means nothing with --store local; allowed: error, allow, "
+                "deny\n");
+        return false;
+    }
+    return true;
+}
+
 bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_line *out_line)
 {
     struct wr_command_line line = {.command = WR_COMMAND_SERVE};
 
     set_defaults(&line.options);
     if (!set_from_environment(&line.options, err) || !set_from_flags(argc, argv, err, &line) ||
-        !take_command(&line, err)) {
+        !take_command(&line, err) || !check_together(&line.options, err)) {
         wr_command_line_fini(&line);
         return false;
     }

@@ -47,6 +47,8 @@ struct wr_options {
     enum wr_store_kind store;
     uint64_t max_counters;
     enum wr_failure_mode failure_mode;
+    const char *degraded_header; /* empty: none */
+    bool stops_when_over;
     bool has_shadow_mode, has_quota_mode, has_response_headers, has_dynamic_metadata;
     const char *limit_header, *remaining_header, *reset_header;
     int64_t handshake_timeout_us, max_connection_age_us, max_connection_age_grace_us; /* 0: none */

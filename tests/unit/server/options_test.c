@@ -44,6 +44,8 @@ Test(options, have_their_defaults)
     cr_assert_eq(line.options.max_message_bytes, 4 << 20);
     cr_assert_geq(line.options.max_streams, 1024);
     cr_assert_eq(line.options.failure_mode, WR_FAILURE_ERROR);
+    cr_assert_str_eq(line.options.degraded_header, "");
+    cr_assert_not(line.options.stops_when_over);
     cr_assert_eq(line.options.unix_socket_mode, 0660);
     cr_assert_eq(line.options.drain_delay_us, 0);
     cr_assert_eq(line.options.drain_timeout_us, 10000000);
@@ -162,6 +164,8 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
         {{"check", "x.yaml", "--bogus"}, {"--bogus", "--help"}},
         {{"check", "--slots", "--strict"}, {"--slots", "whole number"}},
         {{"--limit-header", ""}, {"--limit-header", "header name"}},
+        {{"--degraded-header", "a b"}, {"--degraded-header", "header name"}},
+        {{"--stop-increment-when-over-limit=so"}, {"--stop-increment", "true or false"}},
         {{"--reset-header", "a b:c"}, {"--reset-header", "header name"}},
         {{"--max-concurrent-streams", "1"}, {"--max-concurrent-streams", "from 1024"}},
     };
@@ -194,6 +198,30 @@ Test(options, a_bad_variable_is_named)
         cr_assert_not_null(strstr(said, rows[i][1]), "row %zu: %s", i, said);
         unsetenv(rows[i][0]);
     }
+}
+
+Test(options, the_incumbents_stop_mode_has_its_variable)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    setenv("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "true", 1);
+    cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert(line.options.stops_when_over);
+    cr_assert(PARSE(line, said, "--stop-increment-when-over-limit=false"), "%s", said);
+    cr_assert_not(line.options.stops_when_over);
+}
+
+Test(options, a_header_that_is_off_by_default_can_be_turned_off_again)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    setenv("WEIR_DEGRADED_HEADER", "x-degraded", 1);
+    cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert_str_eq(line.options.degraded_header, "x-degraded");
+    cr_assert(PARSE(line, said, "--degraded-header", ""), "%s", said);
+    cr_assert_str_eq(line.options.degraded_header, "");
 }
 
 Test(options, the_incumbents_variables_without_effect_are_taken)
