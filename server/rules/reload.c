@@ -18,6 +18,7 @@
 #include "base/log_notes.h"
 #include "base/thread.h"
 #include "rules/rule_set.h"
+#include "rules/settling.h"
 #include "rules/watch.h"
 
 #define MAX_NOTES_A_SECOND 200

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "rules/conflicts.h"
 #include "rules/draft_copy.h"
+#include "rules/settling.h"
 #include "rules/versions.h"
 
 #define FIRST_CHUNK_SIZE 4096

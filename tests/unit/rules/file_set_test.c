@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "rules/settling.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/unit/rules/scratch.h"
 

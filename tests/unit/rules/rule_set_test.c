@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/settling.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/unit/rules/scratch.h"
 #include "tests/unit/rules/texts.h"
