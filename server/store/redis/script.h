@@ -43,6 +43,9 @@ WR_MUST_USE bool wr_redis_script_format(const struct wr_redis_script_call *call,
  * whoever knows the server's clock to write. */
 size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes);
 
+/* Where in `command`, made for `n_takes`, its not-after is: 8 bytes, a little-endian double. */
+size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes);
+
 /* The SCRIPT LOAD command, ready to send; lives for ever. */
 struct wr_str wr_redis_script_load(void);
 
