@@ -16,6 +16,7 @@
 #include "cores.h"
 #include "drain.h"
 #include "listeners.h"
+#include "memory.h"
 #include "metrics/metrics.h"
 #include "rpc/acceptor.h"
 #include "rpc/decide.h"
@@ -208,12 +209,21 @@ static void adopt(void *context, int fd)
     wr_grpc_server_adopt(context, fd);
 }
 
+/* The rest is for what comes between two looks, and while those cut off are cleaned up. */
+static uint64_t max_memory_bytes(const struct wr_app *app)
+{
+    const uint64_t chosen = app->options->max_memory_bytes;
+
+    return chosen != 0 ? chosen : wr_memory_usable() / 3 * 2;
+}
+
 static int start_accepting(struct wr_app *app)
 {
     const struct wr_acceptor_options options = {
         .listen = app->listen,
         .max_connections = (size_t) app->options->max_connections,
         .handshake_timeout_us = app->options->handshake_timeout_us,
+        .max_memory_bytes = max_memory_bytes(app),
         .adopt = adopt,
         .context = app->server,
         .metrics = app->metrics,

@@ -5,8 +5,9 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "control_group.h"
 
 static size_t in_mask(void)
 {
@@ -37,25 +38,6 @@ static bool read_pair(const char *path, long long *out_first, long long *out_sec
     return n >= 1 && (n == 2 || out_first == out_second);
 }
 
-/* Where this process stands in the unified hierarchy, as "/a/b"; empty when it does not. */
-static void read_group(char *group, size_t size)
-{
-    FILE *const file = fopen("/proc/self/cgroup", "re");
-    char line[512];
-
-    group[0] = '\0';
-    if (file == NULL) {
-        return;
-    }
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "0::", 3) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            (void) snprintf(group, size, "%s", line + 3);
-        }
-    }
-    (void) fclose(file);
-}
-
 static size_t fewer(size_t cores, long long quota_us, long long period_us)
 {
     if (quota_us <= 0 || period_us <= 0) {
@@ -67,27 +49,20 @@ static size_t fewer(size_t cores, long long quota_us, long long period_us)
     return allowed < cores ? allowed : cores;
 }
 
-/* Every group from this one up to the root may have a quota of its own. */
-static size_t within_unified_quota(size_t cores)
+static void take_quota(void *context, const char *path)
 {
-    char group[512], path[640];
+    size_t *const cores = context;
     long long quota_us = 0, period_us = 0;
 
-    read_group(group, sizeof group);
-    for (;;) {
-        (void) snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max",
-                        strcmp(group, "/") == 0 ? "" : group);
-        if (read_pair(path, &quota_us, &period_us)) {
-            cores = fewer(cores, quota_us, period_us);
-        }
-
-        char *const slash = strrchr(group, '/');
-
-        if (slash == NULL) {
-            return cores;
-        }
-        *slash = '\0';
+    if (read_pair(path, &quota_us, &period_us)) {
+        *cores = fewer(*cores, quota_us, period_us);
     }
+}
+
+static size_t within_unified_quota(size_t cores)
+{
+    wr_control_group_walk("cpu.max", take_quota, &cores);
+    return cores;
 }
 
 /* Control groups of the first version, as a container sees them. */

@@ -43,6 +43,7 @@ struct wr_options {
     const char *port_file;
     uint64_t workers; /* 0: as many as there are cores */
     uint64_t slots, max_connections, max_streams;
+    uint64_t max_memory_bytes; /* 0: a share of what there is */
     uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
     enum wr_store_kind store;
     uint64_t max_counters;

@@ -19,10 +19,12 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "rpc/connections.h"
 #include "rpc/listen.h"
+#include "rpc/memory_guard.h"
 
 /* How long a pause lasts before the next try. */
 #define PAUSE_US 50000
@@ -37,10 +39,12 @@
 
 struct wr_acceptor {
     struct wr_acceptor_options options;
-    struct wr_metrics_block *metrics; /* borrowed */
-    struct wr_connections connections;
-    struct wr_newcomers *newcomers; /* owned */
-    struct pollfd *polled;          /* owned; the listening sockets, then stop_fd and newcomers */
+    struct wr_metrics_block *metrics;  /* borrowed */
+    struct wr_mutex mutex;             /* shared with the guard */
+    struct wr_connections connections; /* guarded by mutex */
+    struct wr_newcomers *newcomers;    /* owned */
+    struct wr_memory_guard guard;
+    struct pollfd *polled; /* owned; the listening sockets, then stop_fd and newcomers */
     size_t n_sockets;
     int stop_fd; /* owned; an eventfd */
     int64_t pause_end_us;
@@ -82,13 +86,19 @@ static enum wr_err open_acceptor(struct wr_acceptor *acceptor)
     acceptor->n_sockets = wr_listen_count(options->listen);
     acceptor->polled = calloc(acceptor->n_sockets + 2, sizeof *acceptor->polled);
     acceptor->metrics = wr_metrics_block_new(options->metrics);
-    if (acceptor->polled == NULL || acceptor->metrics == NULL) {
+
+    struct wr_metrics_block *const guard_metrics = wr_metrics_block_new(options->metrics);
+
+    if (acceptor->polled == NULL || acceptor->metrics == NULL || guard_metrics == NULL) {
         return WR_ERR_NO_MEMORY;
     }
     acceptor->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (acceptor->stop_fd < 0) {
         return WR_ERR_SYSTEM;
     }
+
+    wr_memory_guard_init(&acceptor->guard, options->max_memory_bytes, &acceptor->connections,
+                         &acceptor->mutex, guard_metrics);
 
     const struct wr_newcomers_options newcomers = {
         .timeout_us = options->handshake_timeout_us,
@@ -114,6 +124,9 @@ enum wr_err wr_acceptor_new(const struct wr_acceptor_options *options,
     }
     acceptor->options = *options;
     acceptor->stop_fd = -1;
+    acceptor->guard.statm_fd = -1;
+    acceptor->guard.stop_fd = -1;
+    wr_mutex_init(&acceptor->mutex, WR_LOCK_CONNECTIONS);
     wr_connections_init(&acceptor->connections, options->max_connections == 0
                                                     ? room_for_connections()
                                                     : options->max_connections);
@@ -177,12 +190,21 @@ static void note_cap(struct wr_acceptor *acceptor)
     }
 }
 
+static bool remember(struct wr_acceptor *acceptor, int fd)
+{
+    wr_mutex_lock(&acceptor->mutex);
+
+    const bool is_in = wr_connections_add(&acceptor->connections, fd);
+
+    wr_mutex_unlock(&acceptor->mutex);
+    return is_in;
+}
+
 static void take_in(struct wr_acceptor *acceptor, int fd)
 {
     const int on = 1;
 
-    if (!wr_connections_add(&acceptor->connections, fd) ||
-        wr_newcomers_add(acceptor->newcomers, fd, mono_us()) != WR_OK) {
+    if (!remember(acceptor, fd) || wr_newcomers_add(acceptor->newcomers, fd, mono_us()) != WR_OK) {
         (void) close(fd);
         pause_for(acceptor, ENOMEM);
         return;
@@ -194,15 +216,24 @@ static void take_in(struct wr_acceptor *acceptor, int fd)
 /* True when room is left, maybe after those that are gone were forgotten. */
 static bool has_room(struct wr_acceptor *acceptor)
 {
+    wr_mutex_lock(&acceptor->mutex);
     if (wr_connections_is_full(&acceptor->connections)) {
         wr_connections_sweep(&acceptor->connections);
     }
-    return !wr_connections_is_full(&acceptor->connections);
+
+    const bool is_full = wr_connections_is_full(&acceptor->connections);
+
+    wr_mutex_unlock(&acceptor->mutex);
+    return !is_full;
 }
 
 /* One connection; false when there is none or none can be taken now. */
 static bool accept_one(struct wr_acceptor *acceptor, int socket_fd)
 {
+    if (wr_memory_guard_holds(&acceptor->guard)) {
+        begin_pause(acceptor);
+        return false;
+    }
     if (!has_room(acceptor)) {
         note_cap(acceptor);
         return false;
@@ -320,8 +351,11 @@ static void run(void *context)
 
 enum wr_err wr_acceptor_start(struct wr_acceptor *acceptor)
 {
-    const enum wr_err err = wr_thread_start(&acceptor->thread, "acceptor", run, acceptor);
+    enum wr_err err = wr_memory_guard_start(&acceptor->guard);
 
+    if (err == WR_OK) {
+        err = wr_thread_start(&acceptor->thread, "acceptor", run, acceptor);
+    }
     acceptor->is_started = err == WR_OK;
     return err;
 }
@@ -341,8 +375,13 @@ void wr_acceptor_stop(struct wr_acceptor *acceptor)
 size_t wr_acceptor_count(struct wr_acceptor *acceptor)
 {
     WR_ASSERT(!acceptor->is_started);
+    wr_mutex_lock(&acceptor->mutex);
     wr_connections_sweep(&acceptor->connections);
-    return acceptor->connections.n;
+
+    const size_t n = acceptor->connections.n;
+
+    wr_mutex_unlock(&acceptor->mutex);
+    return n;
 }
 
 void wr_acceptor_destroy(struct wr_acceptor *acceptor)
@@ -355,7 +394,9 @@ void wr_acceptor_destroy(struct wr_acceptor *acceptor)
         (void) close(acceptor->stop_fd);
     }
     wr_newcomers_destroy(acceptor->newcomers);
+    wr_memory_guard_fini(&acceptor->guard);
     wr_connections_fini(&acceptor->connections);
+    wr_mutex_fini(&acceptor->mutex);
     free(acceptor->polled);
     free(acceptor);
 }

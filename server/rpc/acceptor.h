@@ -2,7 +2,7 @@
 /*
  * The thread that accepts connections and hands those that speak HTTP/2 to a transport. At the cap
  * on connections, and when descriptors or memory run out, it lets callers wait in the system's
- * queue and tries again.
+ * queue and tries again. It cuts off those who fill the memory.
  *
  * Threads: new, start, stop and destroy by the owner; adopt runs on the acceptor's thread.
  */
@@ -23,6 +23,7 @@ struct wr_acceptor_options {
     struct wr_listen *listen;     /* borrowed until stopped, which shuts it */
     size_t max_connections;       /* 0: what the limit on open files leaves room for */
     int64_t handshake_timeout_us; /* for the first bytes of a connection; 0: none */
+    uint64_t max_memory_bytes;    /* resident, see rpc/memory_guard.h; 0: no bound */
     wr_adopt_fn adopt;
     void *context;              /* borrowed; of adopt */
     struct wr_metrics *metrics; /* borrowed */
@@ -42,7 +43,7 @@ void wr_acceptor_stop(struct wr_acceptor *acceptor);
 /* Of those that were accepted, how many are open. After stop. */
 size_t wr_acceptor_count(struct wr_acceptor *acceptor);
 
-/* Stops too. */
+/* Stops too, and the guard of memory, which looks until then. */
 void wr_acceptor_destroy(struct wr_acceptor *acceptor);
 
 #endif

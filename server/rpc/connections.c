@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rpc/connections.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FIRST_CAPACITY 64
-
-struct wr_connection {
-    int fd; /* the transport's */
-    ino_t ino;
-};
 
 void wr_connections_init(struct wr_connections *connections, size_t max)
 {
@@ -27,12 +24,22 @@ bool wr_connections_is_full(const struct wr_connections *connections)
     return connections->n >= connections->max;
 }
 
-static bool is_open(const struct wr_connection *connection)
+static bool is_at(const struct wr_connection *connection, int fd)
 {
     struct stat now;
 
-    return fstat(connection->fd, &now) == 0 && S_ISSOCK(now.st_mode) &&
-           now.st_ino == connection->ino;
+    return fstat(fd, &now) == 0 && S_ISSOCK(now.st_mode) && now.st_ino == connection->ino;
+}
+
+int wr_connection_dup(const struct wr_connection *connection)
+{
+    const int fd = fcntl(connection->fd, F_DUPFD_CLOEXEC, 0);
+
+    if (fd >= 0 && !is_at(connection, fd)) {
+        (void) close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 void wr_connections_sweep(struct wr_connections *connections)
@@ -40,7 +47,7 @@ void wr_connections_sweep(struct wr_connections *connections)
     size_t kept = 0;
 
     for (size_t i = 0; i < connections->n; i++) {
-        if (is_open(&connections->items[i])) {
+        if (is_at(&connections->items[i], connections->items[i].fd)) {
             connections->items[kept] = connections->items[i];
             kept++;
         }

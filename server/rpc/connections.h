@@ -12,8 +12,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
-struct wr_connection;
+struct wr_connection {
+    int fd; /* the transport's, who may close it at any time */
+    ino_t ino;
+};
 
 struct wr_connections {
     struct wr_connection *items; /* owned */
@@ -28,6 +32,9 @@ bool wr_connections_is_full(const struct wr_connections *connections);
 
 /* Remembers `fd`, an open socket. False when full or memory is out. */
 bool wr_connections_add(struct wr_connections *connections, int fd);
+
+/* A descriptor of the caller's own for it; -1 when it is gone, or descriptors are used up. */
+int wr_connection_dup(const struct wr_connection *connection);
 
 /* Forgets those that are gone; looks at each once. */
 void wr_connections_sweep(struct wr_connections *connections);

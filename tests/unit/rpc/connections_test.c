@@ -65,6 +65,28 @@ Test(connections, are_told_apart_when_a_descriptor_comes_again)
     wr_connections_fini(&connections);
 }
 
+Test(connections, give_a_copy_of_what_is_still_there)
+{
+    wr_connections_init(&connections, 10);
+
+    const int fd = open_socket();
+
+    cr_assert(wr_connections_add(&connections, fd));
+
+    const int copy = wr_connection_dup(&connections.items[0]);
+
+    cr_assert_geq(copy, 0);
+    cr_assert_neq(copy, fd);
+    cr_assert(fcntl(copy, F_GETFD) & FD_CLOEXEC);
+    cr_assert_eq(close(fd), 0);
+    cr_assert_eq(wr_connection_dup(&connections.items[0]), -1, "it is closed");
+    cr_assert_eq(open_socket(), fd);
+    cr_assert_eq(wr_connection_dup(&connections.items[0]), -1, "it is another");
+    cr_assert_eq(close(fd), 0);
+    cr_assert_eq(close(copy), 0);
+    wr_connections_fini(&connections);
+}
+
 Test(connections, that_come_and_go_do_not_grow_the_table)
 {
     wr_connections_init(&connections, (size_t) -1);

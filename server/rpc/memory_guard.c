@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rpc/memory_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/tcp.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "rpc/address.h"
+#include "rpc/connections.h"
+
+/* How often memory is looked at: seldom up to half of the bound. The second is what an attack on
+ * one core of some 600 MB/s leaves of it. */
+#define CALM_US 100000
+#define ALERT_US 10000
+/* The library's free memory is given back so often: that takes up to 40 ms a gigabyte. */
+#define TRIM_US 200000
+/* New connections wait so long after the last cut, unless memory is free before: C core takes its
+ * time to clean up, some 70 us a call. */
+#define HOLD_US 5000000
+/* A byte of an answer accounts for so many of requests. */
+#define BYTES_AN_ANSWER 16
+/* Who owes less holds little: at 15 bytes a call, the least there is, 1100 calls and 13 MB. */
+#define LEAST_DEBT 16384
+#define CUTS_A_LOOK 64
+
+void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
+                          struct wr_connections *connections, struct wr_mutex *mutex,
+                          struct wr_metrics_block *metrics)
+{
+    *guard = (struct wr_memory_guard){
+        .max_bytes = max_bytes == 0 ? UINT64_MAX : max_bytes,
+        .statm_fd = -1,
+        .stop_fd = -1,
+        .mutex = mutex,
+        .connections = connections,
+        .metrics = metrics,
+    };
+    if (guard->max_bytes == UINT64_MAX) {
+        return;
+    }
+    guard->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (guard->statm_fd < 0) {
+        wr_log(WR_LOG_WARN, "memory is not bounded: /proc/self/statm: %s", strerror(errno));
+        guard->max_bytes = UINT64_MAX;
+    }
+}
+
+void wr_memory_guard_fini(struct wr_memory_guard *guard)
+{
+    const uint64_t one = 1;
+
+    if (guard->stop_fd >= 0) {
+        WR_ASSERT(write(guard->stop_fd, &one, sizeof one) == (ssize_t) sizeof one);
+        wr_thread_join(&guard->thread);
+        (void) close(guard->stop_fd);
+        guard->stop_fd = -1;
+    }
+    if (guard->statm_fd >= 0) {
+        (void) close(guard->statm_fd);
+        guard->statm_fd = -1;
+    }
+}
+
+bool wr_memory_guard_holds(const struct wr_memory_guard *guard)
+{
+    return atomic_load_explicit(&guard->holds, memory_order_relaxed); /* says nothing of others */
+}
+
+int64_t wr_memory_guard_due_us(const struct wr_memory_guard *guard)
+{
+    return guard->max_bytes == UINT64_MAX ? INT64_MAX : guard->due_us;
+}
+
+uint64_t wr_memory_guard_debt(uint64_t received, uint64_t answered)
+{
+    return answered >= received / BYTES_AN_ANSWER ? 0 : received - answered * BYTES_AN_ANSWER;
+}
+
+/* The second number of statm counts pages. */
+static uint64_t resident_bytes(const struct wr_memory_guard *guard)
+{
+    char text[128] = "";
+    const ssize_t n = pread(guard->statm_fd, text, sizeof text - 1, 0);
+    const char *const space = n > 0 ? strchr(text, ' ') : NULL;
+
+    return space == NULL ? 0 : strtoull(space, NULL, 10) * (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
+/* 0 for what is no connection by TCP, or none any more. */
+static uint64_t debt_of(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0) {
+        return 0;
+    }
+    return wr_memory_guard_debt(info.tcpi_bytes_received, info.tcpi_bytes_acked);
+}
+
+static uint64_t largest_debt_locked(const struct wr_connections *connections)
+{
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < connections->n; i++) {
+        const uint64_t debt = debt_of(connections->items[i].fd);
+
+        largest = debt > largest ? debt : largest;
+    }
+    return largest;
+}
+
+static void log_cut(struct wr_memory_guard *guard, int fd, uint64_t resident, int64_t mono_us)
+{
+    struct wr_address peer = {.len = sizeof peer.storage};
+    char text[WR_ADDRESS_TEXT_SIZE];
+    uint64_t skipped = 0;
+
+    if (getpeername(fd, (struct sockaddr *) &peer.storage, &peer.len) == 0 &&
+        wr_log_limit_pass(&guard->closed_limit, mono_us, &skipped)) {
+        wr_address_format(&peer, text);
+        wr_log(WR_LOG_WARN,
+               "closed a connection: the client at %s opens calls and does not finish them, and "
+               "%" PRIu64 " MiB are resident, over --max-memory-bytes; keep it away from the port "
+               "(%" PRIu64 " more such since the last line)",
+               text, resident >> 20, skipped);
+    }
+}
+
+/* A reset, which drops what was received and is not read yet: the transport would go on with it
+ * after a mere shutdown. */
+static void cut(struct wr_memory_guard *guard, int fd, uint64_t resident, int64_t mono_us)
+{
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    log_cut(guard, fd, resident, mono_us);
+    if (connect(fd, &nobody, sizeof nobody) != 0) {
+        (void) shutdown(fd, SHUT_RDWR);
+    }
+    wr_metrics_add(guard->metrics, WR_METRIC_CONNECTIONS_MEMORY, 1);
+}
+
+/* Those that owe at least half of what the one owes that owes most. Its transport may close the
+ * descriptor at any time, so that a copy is looked at and used. */
+static size_t cut_debtors_locked(struct wr_memory_guard *guard, uint64_t resident, int64_t mono_us)
+    WR_REQUIRES(guard->mutex)
+{
+    const struct wr_connections *const connections = guard->connections;
+    const uint64_t largest = largest_debt_locked(connections);
+    size_t n = 0;
+
+    if (largest < LEAST_DEBT) {
+        return 0;
+    }
+    for (size_t i = 0; i < connections->n && n < CUTS_A_LOOK; i++) {
+        const int fd = wr_connection_dup(&connections->items[i]);
+
+        if (fd >= 0 && debt_of(fd) >= largest / 2) {
+            cut(guard, fd, resident, mono_us);
+            n++;
+        }
+        if (fd >= 0) {
+            (void) close(fd);
+        }
+    }
+    return n;
+}
+
+static size_t cut_debtors(struct wr_memory_guard *guard, uint64_t resident, int64_t mono_us)
+{
+    wr_mutex_lock(guard->mutex);
+
+    const size_t n = cut_debtors_locked(guard, resident, mono_us);
+
+    wr_mutex_unlock(guard->mutex);
+    return n;
+}
+
+static void log_above(struct wr_memory_guard *guard, uint64_t resident, int64_t mono_us)
+{
+    uint64_t skipped = 0;
+
+    if (wr_log_limit_pass(&guard->above_limit, mono_us, &skipped)) {
+        wr_log(WR_LOG_WARN,
+               "%" PRIu64 " MiB are resident, over --max-memory-bytes, and no connection is to "
+               "blame: raise it with the memory of the container, or lower --max-counters",
+               resident >> 20);
+    }
+}
+
+void wr_memory_guard_look(struct wr_memory_guard *guard, int64_t mono_us)
+{
+    if (mono_us < wr_memory_guard_due_us(guard)) {
+        return;
+    }
+
+    uint64_t resident = resident_bytes(guard);
+
+    if (resident > guard->max_bytes && mono_us >= guard->trim_due_us) {
+        guard->trim_due_us = mono_us + TRIM_US;
+        (void) malloc_trim(0);
+        resident = resident_bytes(guard);
+    }
+    guard->due_us = mono_us + (resident < guard->max_bytes / 2 ? CALM_US : ALERT_US);
+    if (resident <= guard->max_bytes) {
+        guard->hold_end_us = mono_us;
+    } else if (cut_debtors(guard, resident, mono_us) > 0) {
+        guard->hold_end_us = mono_us + HOLD_US;
+    } else if (mono_us >= guard->hold_end_us) {
+        log_above(guard, resident, mono_us);
+    }
+    atomic_store_explicit(&guard->holds, mono_us < guard->hold_end_us, memory_order_relaxed);
+}
+
+static int64_t mono_us(void)
+{
+    struct timespec now = {0};
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void run(void *context)
+{
+    struct wr_memory_guard *const guard = context;
+    struct pollfd stop = {.fd = guard->stop_fd, .events = POLLIN};
+
+    for (;;) {
+        const int64_t left_us = guard->due_us - mono_us();
+
+        if (poll(&stop, 1, left_us > 0 ? (int) (left_us / 1000 + 1) : 0) > 0) {
+            return;
+        }
+        wr_memory_guard_look(guard, mono_us());
+    }
+}
+
+enum wr_err wr_memory_guard_start(struct wr_memory_guard *guard)
+{
+    if (guard->max_bytes == UINT64_MAX) {
+        return WR_OK;
+    }
+    guard->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (guard->stop_fd < 0) {
+        return WR_ERR_SYSTEM;
+    }
+
+    const enum wr_err err = wr_thread_start(&guard->thread, "memory guard", run, guard);
+
+    if (err != WR_OK) {
+        (void) close(guard->stop_fd);
+        guard->stop_fd = -1;
+    }
+    return err;
+}
