@@ -18,6 +18,7 @@
 #include "listeners.h"
 #include "memory.h"
 #include "metrics/metrics.h"
+#include "readiness.h"
 #include "rpc/acceptor.h"
 #include "rpc/decide.h"
 #include "rpc/grpc/server.h"
@@ -28,7 +29,7 @@
 #include "rules/reload.h"
 #include "rules_source.h"
 #include "service/service.h"
-#include "store/local_store.h"
+#include "store/backend.h"
 #include "wire/reflection.h"
 
 #define MAX_NOTES 100
@@ -44,6 +45,7 @@ struct wr_app {
     struct wr_service service;
     struct wr_decide decide;
     struct wr_method methods[N_METHODS];
+    struct wr_readiness readiness;
     /* owned; NULL until made */
     struct wr_metrics *metrics;
     struct wr_backend *backend;
@@ -78,20 +80,20 @@ static struct wr_settings settings_of(const struct wr_options *options)
     };
 }
 
-enum wr_err wr_app_local_backend(const struct wr_options *options, struct wr_metrics *metrics,
-                                 struct wr_backend **out_backend)
-{
-    (void) metrics; /* takes count in the blocks of the threads that bring them */
-    return wr_local_store_new(
-        &(struct wr_local_store_options){.max_counters = options->max_counters}, out_backend);
-}
-
 /* Behind each publication of rules. */
 static void on_rules(void *context)
 {
-    const struct wr_app *const app = context;
+    struct wr_app *const app = context;
 
-    wr_health_set(app->health, true);
+    wr_readiness_set(&app->readiness, WR_READY_RULES, true);
+}
+
+/* From threads of the store. */
+static void on_store(void *context, bool is_reachable)
+{
+    struct wr_app *const app = context;
+
+    wr_readiness_set(&app->readiness, WR_READY_STORE, is_reachable);
 }
 
 /* At start a path that is not there is a mistake; later, and with the incumbent's variables, it is
@@ -114,7 +116,7 @@ static int load_first_rules(struct wr_app *app)
     const enum wr_err err = wr_reload_load(app->reload);
 
     if (err == WR_OK || (err == WR_ERR_NOT_FOUND && app->source.may_be_absent)) {
-        if (!wr_health_is_serving(app->health)) {
+        if (!wr_readiness_has(&app->readiness, WR_READY_RULES)) {
             wr_log(WR_LOG_WARN, "no rules are in force: calls are answered UNAVAILABLE until a "
                                 "rule file is good");
         }
@@ -148,13 +150,18 @@ static int make_parts(struct wr_app *app, wr_backend_new_fn new_backend)
     wr_metrics_bind(app->metrics, WR_METRIC_CLOCK_STEPS_BACK, &app->clock.steps_back);
     wr_metrics_bind(app->metrics, WR_METRIC_CLOCK_STEPS_TAKEN, &app->clock.steps_taken);
 
-    const enum wr_err err = new_backend(app->options, app->metrics, &app->backend);
+    wr_readiness_init(&app->readiness, app->health);
+    wr_readiness_set(&app->readiness, WR_READY_STORE,
+                     app->options->store == WR_STORE_LOCAL || !app->options->has_store_health);
 
-    if (err != WR_OK) {
-        wr_log(WR_LOG_ERROR, "the store could not be set up: %s", wr_err_text(err));
-        return EX_OSERR;
-    }
-    return EX_OK;
+    const struct wr_store_frame frame = {
+        .options = app->options,
+        .metrics = app->metrics,
+        .on_reachable = app->options->has_store_health ? on_store : NULL,
+        .context = app,
+    };
+
+    return new_backend(&frame, &app->backend);
 }
 
 static void fill_methods(struct wr_app *app)

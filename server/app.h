@@ -9,21 +9,8 @@
 #ifndef WR_APP_H
 #define WR_APP_H
 
-#include "base/err.h"
 #include "options.h"
-
-struct wr_backend;
-struct wr_metrics;
-
-/* Makes the backend that a server counts with; the server destroys it. */
-typedef enum wr_err (*wr_backend_new_fn)(const struct wr_options *options,
-                                         struct wr_metrics *metrics,
-                                         struct wr_backend **out_backend);
-
-/* The local store, as the options say. */
-WR_MUST_USE enum wr_err wr_app_local_backend(const struct wr_options *options,
-                                             struct wr_metrics *metrics,
-                                             struct wr_backend **out_backend);
+#include "store_choice.h"
 
 /*
  * Serves until SIGTERM or SIGINT; a second one ends the process at once. Returns the exit code: 0

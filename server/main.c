@@ -4,5 +4,5 @@
 
 int main(int argc, char **argv)
 {
-    return wr_program(argc, argv, wr_app_local_backend);
+    return wr_program(argc, argv, wr_store_choose);
 }

@@ -17,6 +17,7 @@
 enum wr_option_kind {
     WR_OPTION_TEXT,     /* const char * */
     WR_OPTION_HEADER,   /* const char *; a name of a header field, RFC 9110, or the default */
+    WR_OPTION_SECRET,   /* const char *; may hold a password, and is never printed */
     WR_OPTION_LIST,     /* struct wr_option_list; a comma parts items in a variable */
     WR_OPTION_BOOL,     /* bool */
     WR_OPTION_NUMBER,   /* uint64_t, decimal, within min and max */
@@ -44,7 +45,7 @@ struct wr_option_row {
 };
 
 /* How many rows the table has. */
-#define WR_OPTION_ROWS 49
+#define WR_OPTION_ROWS 59
 
 extern const struct wr_option_row wr_option_rows[WR_OPTION_ROWS];
 

@@ -9,6 +9,8 @@
 
 _Static_assert(sizeof(enum wr_failure_mode) == sizeof(unsigned), "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_log_level) == sizeof(unsigned), "choices are written as unsigned");
+_Static_assert(sizeof(enum wr_redis_socket_type) == sizeof(unsigned),
+               "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_store_kind) == sizeof(unsigned), "choices are written as unsigned");
 
 static void *field_of(struct wr_options *options, const struct wr_option_row *row)
@@ -151,6 +153,7 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
 
     switch (row->kind) {
     case WR_OPTION_TEXT:
+    case WR_OPTION_SECRET:
         *(const char **) field = text;
         return true;
     case WR_OPTION_HEADER:
@@ -210,6 +213,7 @@ void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
         fprintf(out, "a header name: letters, digits and !#$%%&'*+-.^_`|~, at most 256");
         break;
     case WR_OPTION_TEXT:
+    case WR_OPTION_SECRET:
     case WR_OPTION_IGNORED:
     default:
         fprintf(out, "any text");
@@ -255,6 +259,9 @@ void wr_option_print_value(const struct wr_options *options, const struct wr_opt
     case WR_OPTION_TEXT:
     case WR_OPTION_HEADER:
         fprintf(out, "%s", *(const char *const *) value);
+        break;
+    case WR_OPTION_SECRET:
+        fprintf(out, "%s", **(const char *const *) value != '\0' ? "(given, not shown)" : "");
         break;
     case WR_OPTION_LIST:
         for (size_t i = 0; i < ((const struct wr_option_list *) value)->n; i++) {

@@ -175,6 +175,11 @@ static bool check_together(const struct wr_options *options, FILE *err)
                 "deny\n");
         return false;
     }
+    if (options->store == WR_STORE_REDIS && *options->redis_url == '\0') {
+        fprintf(err, "weir: --store redis (WEIR_STORE, BACKEND_TYPE) needs --redis-url "
+                     "(REDIS_URL): where Redis is\n");
+        return false;
+    }
     return true;
 }
 

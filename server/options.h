@@ -15,12 +15,14 @@
 
 #include "base/log.h"
 #include "service/settings.h"
+#include "store/redis/target.h"
 
 #define WR_OPTION_LIST_MAX 64
 
 /* Where counters live. */
 enum wr_store_kind {
     WR_STORE_LOCAL,
+    WR_STORE_REDIS,
 };
 
 /* A repeatable text. */
@@ -47,6 +49,11 @@ struct wr_options {
     uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
     enum wr_store_kind store;
     uint64_t max_counters;
+    const char *redis_url, *redis_auth, *redis_key_prefix;
+    enum wr_redis_socket_type redis_socket_type;
+    int64_t redis_timeout_us, redis_connect_timeout_us, redis_pause_max_us;
+    uint64_t redis_io_threads, redis_breaker_timeouts;
+    bool has_store_health; /* health says whether the store is there */
     enum wr_failure_mode failure_mode;
     const char *degraded_header; /* empty: none */
     bool stops_when_over;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include "app.h"
 #include "program.h"
@@ -36,8 +37,7 @@ static enum wr_slow_order order(void)
     return strcmp(text, "reversed") == 0 ? WR_SLOW_REVERSED : WR_SLOW_IN_ORDER;
 }
 
-static enum wr_err new_backend(const struct wr_options *options, struct wr_metrics *metrics,
-                               struct wr_backend **out_backend)
+static int new_backend(const struct wr_store_frame *frame, struct wr_backend **out_backend)
 {
     const struct wr_slow_options slow = {
         .delay_us = number("SLOW_DELAY_US", 200),
@@ -47,14 +47,16 @@ static enum wr_err new_backend(const struct wr_options *options, struct wr_metri
         .seed = 1,
     };
     struct wr_backend *local = NULL;
-    enum wr_err err = wr_app_local_backend(options, metrics, &local);
+    const int code = wr_store_choose(frame, &local);
 
-    if (err != WR_OK) {
-        return err;
+    if (code != EX_OK) {
+        return code;
     }
-    err = wr_slow_backend_new(&slow, &local, metrics, out_backend);
+
+    const enum wr_err err = wr_slow_backend_new(&slow, &local, frame->metrics, out_backend);
+
     wr_backend_destroy(local);
-    return err;
+    return err == WR_OK ? EX_OK : EX_OSERR;
 }
 
 int main(int argc, char **argv)

@@ -109,7 +109,7 @@ enum wr_redis_io wr_redis_socket_read(struct wr_redis_socket *socket, void *buff
         if (n == 0) {
             return WR_REDIS_IO_CLOSED;
         }
-        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        if (errno == EAGAIN) {
             return WR_REDIS_IO_WANT_READ;
         }
         if (errno != EINTR) {
@@ -131,7 +131,7 @@ enum wr_redis_io wr_redis_socket_write(struct wr_redis_socket *socket, const voi
             *out_n = (size_t) sent;
             return WR_REDIS_IO_DONE;
         }
-        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        if (errno == EAGAIN) {
             return WR_REDIS_IO_WANT_WRITE;
         }
         if (errno != EINTR) {

@@ -30,10 +30,11 @@ struct io {
 struct redis_store {
     struct wr_backend backend;
     struct wr_redis_store_options options;
+    struct wr_arena setup;              /* what target and keys point into */
     struct wr_redis_resolver *resolver; /* owned */
     struct io *ios;                     /* owned */
     size_t n_ios;
-    atomic_size_t n_reachable; /* I/O threads; relaxed: whoever is told looks after that */
+    atomic_size_t n_reachable; /* I/O threads that have somebody to ask */
 };
 
 /* The takes of a batch that go in one command. */
@@ -183,7 +184,7 @@ static int compare_errands(const void *a, const void *b)
 /* In order of slots, and of the batch within a slot. NULL: no memory. */
 static struct errand *make_errands(const struct redis_store *store, const struct wr_batch *batch)
 {
-    const bool has_slots = store->options.target->topology == WR_REDIS_CLUSTER;
+    const bool has_slots = store->options.target.topology == WR_REDIS_CLUSTER;
     struct errand *const errands = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *errands);
 
     if (errands == NULL) {
@@ -193,8 +194,9 @@ static struct errand *make_errands(const struct redis_store *store, const struct
         const struct wr_take *const take = &batch->takes[i];
 
         errands[i].index = i;
-        if (!wr_redis_key_write(store->options.keys, batch->arena, take->key, take->is_domain_group,
-                                window_start_s(batch, take), &errands[i].key)) {
+        if (!wr_redis_key_write(&store->options.keys, batch->arena, take->key,
+                                take->is_domain_group, window_start_s(batch, take),
+                                &errands[i].key)) {
             return NULL;
         }
         errands[i].slot = has_slots ? wr_redis_key_slot(errands[i].key) : 0;
@@ -317,6 +319,23 @@ static void redis_store_take(struct wr_backend *backend, struct wr_batch *batch)
 
 /* ---- whether it can be reached ---- */
 
+/* Two threads may tell in another order than they counted: so whoever has told looks again. */
+static void tell_all(struct redis_store *store)
+{
+    size_t seen = atomic_load(&store->n_reachable);
+
+    for (;;) {
+        store->options.on_reachable(store->options.context, seen == store->n_ios);
+
+        const size_t now = atomic_load(&store->n_reachable);
+
+        if (now == seen) {
+            return;
+        }
+        seen = now;
+    }
+}
+
 static void tell(struct io *io, bool is_reachable)
 {
     struct redis_store *const store = io->store;
@@ -326,10 +345,9 @@ static void tell(struct io *io, bool is_reachable)
         return;
     }
     io->is_reachable = is_reachable;
-    (void) atomic_fetch_add_explicit(&store->n_reachable, is_reachable ? 1 : (size_t) -1,
-                                     memory_order_relaxed);
+    (void) atomic_fetch_add(&store->n_reachable, is_reachable ? 1 : (size_t) -1);
     if (store->options.on_reachable != NULL) {
-        store->options.on_reachable(store->options.context);
+        tell_all(store);
     }
 }
 
@@ -349,13 +367,6 @@ static void route_ready(void *context, bool is_ready)
         wr_redis_timer_set(wr_redis_loop_timers(io->loop), &io->away,
                            wr_redis_loop_now(io->loop) + AWAY_US);
     }
-}
-
-bool wr_redis_store_is_reachable(struct wr_backend *backend)
-{
-    struct redis_store *const store = store_of(backend);
-
-    return atomic_load_explicit(&store->n_reachable, memory_order_relaxed) == store->n_ios;
 }
 
 /* ---- begin and end ---- */
@@ -396,6 +407,7 @@ static void redis_store_destroy(struct wr_backend *backend)
         wr_redis_loop_destroy(store->ios[i].loop);
     }
     free(store->ios);
+    wr_arena_fini(&store->setup);
     free(store);
 }
 
@@ -407,7 +419,7 @@ static const struct wr_backend_ops redis_store_ops = {
 static struct wr_redis_route_frame frame_of(struct io *io)
 {
     const struct wr_redis_store_options *const options = &io->store->options;
-    const struct wr_redis_login *const login = &options->target->login;
+    const struct wr_redis_login *const login = &options->target.login;
 
     return (struct wr_redis_route_frame){
         .link = {.loop = io->loop,
@@ -416,7 +428,7 @@ static struct wr_redis_route_frame frame_of(struct io *io)
                  .limits = options->limits,
                  .user = wr_str_of(login->user != NULL ? login->user : ""),
                  .password = wr_str_of(login->password != NULL ? login->password : ""),
-                 .database = options->target->database,
+                 .database = options->target.database,
                  .script_load = wr_redis_script_load(),
                  .what = WR_STR("Redis")},
         .on_ready = route_ready,
@@ -442,7 +454,7 @@ static enum wr_err start_io(struct io *io)
 
     const struct wr_redis_route_frame frame = frame_of(io);
 
-    err = options->new_route(&frame, options->target, &io->route);
+    err = options->new_route(&frame, &options->target, &io->route);
     if (err == WR_OK) {
         err = wr_redis_loop_start(io->loop);
     }
@@ -469,14 +481,19 @@ enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
     enum wr_err err =
         store->ios == NULL ? WR_ERR_NO_MEMORY : wr_redis_resolver_new(&store->resolver);
 
-    while (err == WR_OK && store->n_ios < options->n_threads) {
-        store->ios[store->n_ios].store = store;
-        err = start_io(&store->ios[store->n_ios++]);
+    if (err == WR_OK) {
+        store->n_ios = options->n_threads;
+    }
+    for (size_t i = 0; i < store->n_ios && err == WR_OK; i++) {
+        store->ios[i].store = store;
+        err = start_io(&store->ios[i]);
     }
     if (err != WR_OK) {
         redis_store_destroy(&store->backend);
         return err;
     }
+    store->setup = *options->setup;
+    wr_arena_init(options->setup, 0);
     *out_backend = &store->backend;
     return WR_OK;
 }

@@ -33,25 +33,23 @@ typedef enum wr_err (*wr_redis_route_new_fn)(const struct wr_redis_route_frame *
                                              struct wr_redis_route **out_route);
 
 struct wr_redis_store_options {
-    const struct wr_redis_target *target; /* borrowed while the store lives, as all below */
-    const struct wr_redis_key_style *keys;
-    struct wr_redis_security *security; /* NULL: bare */
+    struct wr_arena *setup; /* of the texts of target and keys; the store takes what it holds */
+    struct wr_redis_target target;
+    struct wr_redis_key_style keys;
+    struct wr_redis_security *security; /* borrowed while the store lives; NULL: bare */
     wr_redis_route_new_fn new_route;    /* of the target's topology */
     int64_t timeout_us;                 /* that a batch may take, at most; > 0 */
     struct wr_redis_limits limits;      /* of links */
     size_t n_threads;                   /* > 0 */
     struct wr_metrics *metrics;
-    /* Whether the store can be reached has changed: see wr_redis_store_is_reachable. From I/O
-     * threads; NULL: nobody wants to know. */
-    void (*on_reachable)(void *context);
+    /* Whether every I/O thread has somebody to ask, told at each change, beginning from "no"; short
+     * gaps are not told. From I/O threads; what is told last holds. NULL: nobody wants to know. */
+    void (*on_reachable)(void *context, bool is_reachable);
     void *context;
 };
 
 /* WR_ERR_NO_MEMORY, WR_ERR_SYSTEM. Begins to connect; that it cannot is no error. */
 WR_MUST_USE enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
                                            struct wr_backend **out_backend);
-
-/* Whether each I/O thread has somebody to ask; short gaps are not told. Any thread. */
-bool wr_redis_store_is_reachable(struct wr_backend *backend);
 
 #endif

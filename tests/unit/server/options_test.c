@@ -229,11 +229,51 @@ Test(options, the_incumbents_variables_without_effect_are_taken)
     struct wr_command_line line;
     char said[1024] = "";
 
-    setenv("BACKEND_TYPE", "redis", 1);
+    setenv("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true", 1);
     setenv("NEAR_LIMIT_RATIO", "0.5", 1);
     setenv("LOCAL_CACHE_SIZE_IN_BYTES", "1000", 1);
     cr_assert(PARSE(line, said, NULL), "%s", said);
     cr_assert_str_eq(said, "");
+}
+
+Test(options, the_incumbents_name_of_the_store_is_known_and_ours_goes_over_it)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    setenv("BACKEND_TYPE", "redis", 1);
+    setenv("REDIS_URL", "localhost:6379", 1);
+    cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert_eq(line.options.store, WR_STORE_REDIS);
+    setenv("WEIR_STORE", "local", 1);
+    cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert_eq(line.options.store, WR_STORE_LOCAL);
+}
+
+Test(options, redis_needs_an_address)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert_not(PARSE(line, said, "--store", "redis"));
+    cr_assert_not_null(strstr(said, "--redis-url"), "%s", said);
+}
+
+Test(options, secrets_are_not_listed)
+{
+    struct wr_command_line line;
+    char said[1024] = "", list[32768] = "";
+
+    setenv("REDIS_AUTH", "open-sesame", 1);
+    cr_assert(PARSE(line, said, "--redis-url", "redis://:swordfish@localhost"), "%s", said);
+
+    FILE *const out = fmemopen(list, sizeof list, "w");
+
+    wr_options_print_list(&line.options, out);
+    fclose(out);
+    cr_assert_null(strstr(list, "open-sesame"));
+    cr_assert_null(strstr(list, "swordfish"));
+    cr_assert_not_null(strstr(list, "(given, not shown)"));
 }
 
 Test(options, help_and_list_name_every_option)
@@ -242,7 +282,7 @@ Test(options, help_and_list_name_every_option)
                                         "--store",        "--log-level",   "--max-counters",
                                         "--failure-mode", "--port-file"};
     struct wr_command_line line;
-    char said[1024] = "", help[16384] = "", list[16384] = "";
+    char said[1024] = "", help[32768] = "", list[32768] = "";
 
     cr_assert(PARSE(line, said, "--help"), "%s", said);
     cr_assert_eq(line.command, WR_COMMAND_HELP);
