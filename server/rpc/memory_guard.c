@@ -19,8 +19,8 @@
 #include "rpc/address.h"
 #include "rpc/connections.h"
 
-/* How often memory is looked at: seldom up to half of the bound. The second is what an attack on
- * one core of some 600 MB/s leaves of it. */
+/* How often memory is looked at: seldom up to half of the bound, and above it as an attack wants
+ * that fills some 600 MB a second. */
 #define CALM_US 100000
 #define ALERT_US 10000
 /* The library's free memory is given back so often: that takes up to 40 ms a gigabyte. */
