@@ -153,7 +153,7 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
         {{"--slots", "99999999999999999999999"}, {"--slots", "whole number"}},
         {{"--failure-mode", "local"}, {"--failure-mode", "--store local"}},
         {{"--failure-mode", "open"}, {"'open'", "allow"}},
-        {{"--store", "redis"}, {"--store", "local"}},
+        {{"--store", "paper"}, {"'paper'", "local"}},
         {{"--log-level", "loud"}, {"--log-level", "debug"}},
         {{"--unix-socket-mode", "0999"}, {"--unix-socket-mode", "octal"}},
         {{"--shadow-mode=perhaps"}, {"--shadow-mode", "true or false"}},
@@ -210,6 +210,21 @@ Test(options, the_incumbents_stop_mode_has_its_variable)
     cr_assert(line.options.stops_when_over);
     cr_assert(PARSE(line, said, "--stop-increment-when-over-limit=false"), "%s", said);
     cr_assert_not(line.options.stops_when_over);
+}
+
+Test(options, memory_can_stand_in_for_another_store_only)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert(PARSE(line, said, "--store", "redis", "--redis-url", "127.0.0.1:6379",
+                    "--failure-mode", "local"),
+              "%s", said);
+    cr_assert_eq(line.options.failure_mode, WR_FAILURE_LOCAL);
+    setenv("WEIR_FAILURE_MODE", "local", 1);
+    cr_assert_not(PARSE(line, said, "--store", "local"));
+    cr_assert_not_null(strstr(said, "WEIR_FAILURE_MODE"), "%s", said);
+    cr_assert(PARSE(line, said, "--store", "local", "--failure-mode", "deny"), "%s", said);
 }
 
 Test(options, a_header_that_is_off_by_default_can_be_turned_off_again)
