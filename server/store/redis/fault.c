@@ -25,7 +25,6 @@ static const struct wr_redis_fault faults[] = {
      "a script of somebody else blocks the server: SCRIPT KILL, and see who runs it"},
     {WR_REDIS_RENEW, true, "READONLY",
      "the server is a replica: see where the URL leads, or use sentinels"},
-    {WR_REDIS_RENEW, true, "UNBLOCKED", "the server became a replica"},
     {WR_REDIS_LOGIN, true, "NOAUTH", "a password is needed: set --redis-auth, or one in the URL"},
     {WR_REDIS_LOGIN, true, "WRONGPASS",
      "user or password is wrong, or the user is off: compare with ACL LIST"},
@@ -40,18 +39,29 @@ static const struct wr_redis_fault faults[] = {
      "fewer replicas are in step than min-replicas-to-write asks for"},
     {WR_REDIS_FAIL, false, "WRONGTYPE", "a key of weir holds something else: set another prefix"},
     {WR_REDIS_FAIL, true, "EXECABORT", "please report"},
-    {WR_REDIS_FAIL, true, "NOPROTO", "please report"},
+    {WR_REDIS_LOGIN, true, "ERR AUTH",
+     "it has no password for the default user: leave --redis-auth out, or name a user"},
+    {WR_REDIS_LOGIN, true, "ERR DB index", "it has no database of that number: see the URL"},
+    {WR_REDIS_LOGIN, true, "ERR SELECT", "a cluster has no databases: see the URL"},
+    {WR_REDIS_LOGIN, true, "ERR max number of clients",
+     "it has as many clients as it allows: raise its maxclients, and see who they are"},
+    {WR_REDIS_FAIL, true, "ERR unknown command",
+     "it lacks a command that weir needs: is it Redis or Valkey, of version 7 or later?"},
 };
+
+/* `code` are whole words. */
+static bool begins_with(struct wr_str error, const char *code)
+{
+    const size_t len = strlen(code);
+
+    return error.len >= len && memcmp(error.ptr, code, len) == 0 &&
+           (error.len == len || error.ptr[len] == ' ');
+}
 
 struct wr_redis_fault wr_redis_fault_of(struct wr_str error)
 {
-    size_t len = 0;
-
-    while (len < error.len && error.ptr[len] != ' ') {
-        len++;
-    }
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        if (strlen(faults[i].code) == len && memcmp(faults[i].code, error.ptr, len) == 0) {
+        if (begins_with(error, faults[i].code)) {
             return faults[i];
         }
     }

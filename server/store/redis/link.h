@@ -56,6 +56,7 @@ struct wr_redis_link_options {
     uint32_t database;
     struct wr_str script_load; /* SCRIPT LOAD as RESP, lives for ever; sent by each greeting and
                                   when the server has forgotten; empty: none */
+    bool needs_primary;        /* a replica is as good as nobody: the greeting asks for its ROLE */
     struct wr_str what;        /* of it in the log: "Redis", "Redis sentinel" */
     /* Each may be NULL. In them everything may be called but destroy. */
     void (*on_up)(void *context, struct wr_redis_link *link);

@@ -75,6 +75,7 @@ enum wr_err wr_redis_single_new(const struct wr_redis_route_frame *frame,
         .host = wr_str_of(target->addresses[0].host),
         .port = target->addresses[0].port,
     };
+    options.needs_primary = true;
     options.on_ready = link_ready;
     options.context = single;
 

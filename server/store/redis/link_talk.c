@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hiredis/hiredis.h>
+
+#include "base/log.h"
+#include "store/redis/command.h"
+#include "store/redis/fault.h"
+#include "store/redis/link_inside.h"
+
+#define MAX_SECONDS (INT64_C(1) << 40) /* since the epoch, that a server may tell */
+#define BEAT_US INT64_C(1000000)       /* between two looks whether the server is there */
+
+static void log_fault(struct wr_redis_link *link, const struct wr_redis_fault *fault)
+{
+    uint64_t skipped = 0;
+
+    if (wr_log_limit_pass(&link->fault_log, wr_redis_link_now(link), &skipped)) {
+        wr_log(WR_LOG_WARN, "%s: answers %s: %s (and %" PRIu64 " more like this)", link->label,
+               fault->code, fault->advice, skipped);
+    }
+}
+
+/* ---- commands ---- */
+
+/* `out` is where the command's bytes were copied to. */
+static void write_moment(const struct wr_redis_link *link, const struct wr_redis_request *request,
+                         char *out)
+{
+    const double moment_us = (double) wr_redis_time_latest(&link->time, request->deadline_mono_us);
+    uint64_t bits = 0;
+
+    memcpy(&bits, &moment_us, sizeof bits);
+    for (size_t i = 0; i < sizeof bits; i++) {
+        out[request->not_after_at + i] = (char) (unsigned char) (bits >> 8 * i);
+    }
+}
+
+static bool say_words(struct wr_redis_link *link, const struct wr_str *words, size_t n,
+                      enum wr_redis_step step)
+{
+    const size_t size = wr_redis_command_size(words, n);
+    char *const bytes = malloc(size);
+
+    if (bytes == NULL) {
+        return false;
+    }
+    (void) wr_redis_command_write(words, n, bytes, NULL);
+
+    const struct wr_str command = {.ptr = bytes, .len = size};
+    const bool is_said = wr_redis_dialogue_say(&link->dialogue, command, step, NULL, NULL);
+
+    free(bytes);
+    return is_said;
+}
+
+static bool say_word(struct wr_redis_link *link, const char *word, enum wr_redis_step step)
+{
+    const struct wr_str text = wr_str_of(word);
+
+    return say_words(link, &text, 1, step);
+}
+
+static bool say_load(struct wr_redis_link *link)
+{
+    link->is_load_out = wr_redis_dialogue_say(&link->dialogue, link->options.script_load,
+                                              WR_REDIS_STEP_LOAD, NULL, NULL);
+    return link->is_load_out;
+}
+
+bool wr_redis_link_say_time(struct wr_redis_link *link)
+{
+    link->is_time_out = say_word(link, "TIME", WR_REDIS_STEP_TIME);
+    link->time_sent_us = wr_redis_link_now(link);
+    return link->is_time_out;
+}
+
+void wr_redis_link_say(struct wr_redis_link *link, struct wr_redis_request *request)
+{
+    if (!wr_redis_dialogue_say(&link->dialogue, request->bytes, WR_REDIS_STEP_REQUEST, request,
+                               &request->place)) {
+        wr_redis_link_give_back(link, request, WR_REDIS_AWAY, NULL);
+        return;
+    }
+    if (request->not_after_at != 0) {
+        write_moment(link, request, wr_redis_dialogue_said(&link->dialogue, request->bytes.len));
+    }
+    wr_redis_link_flush_later(link);
+}
+
+bool wr_redis_link_say_asking(struct wr_redis_link *link)
+{
+    return say_word(link, "ASKING", WR_REDIS_STEP_IGNORED);
+}
+
+bool wr_redis_link_greet(struct wr_redis_link *link)
+{
+    const struct wr_redis_link_options *const options = &link->options;
+    const bool has_user = options->user.len > 0;
+    const struct wr_str auth[] = {wr_str_of("AUTH"), has_user ? options->user : options->password,
+                                  options->password};
+    const struct wr_str name[] = {wr_str_of("CLIENT"), wr_str_of("SETNAME"), wr_str_of("weir")};
+    char number[16];
+
+    (void) snprintf(number, sizeof number, "%" PRIu32, options->database);
+
+    const struct wr_str database[] = {wr_str_of("SELECT"), wr_str_of(number)};
+
+    return (options->password.len == 0 ||
+            say_words(link, auth, has_user ? 3 : 2, WR_REDIS_STEP_LOGIN)) &&
+           say_words(link, name, 3, WR_REDIS_STEP_IGNORED) &&
+           (options->database == 0 || say_words(link, database, 2, WR_REDIS_STEP_LOGIN)) &&
+           (!options->needs_primary || say_word(link, "ROLE", WR_REDIS_STEP_ROLE)) &&
+           (options->script_load.len == 0 || say_load(link)) && wr_redis_link_say_time(link) &&
+           say_word(link, "PING", WR_REDIS_STEP_GREETED);
+}
+
+/* ---- heartbeats and probes ---- */
+
+/* PING tells whether it takes requests, TIME what its clock shows. */
+static void send_beat(struct wr_redis_link *link)
+{
+    const bool has_time = link->channels == NULL && !link->is_time_out;
+
+    if ((has_time && !wr_redis_link_say_time(link)) ||
+        !say_word(link, "PING", WR_REDIS_STEP_BEAT)) {
+        wr_redis_link_disconnect(link, "out of memory");
+        return;
+    }
+    link->is_beat_out = true;
+    link->beat_us = wr_redis_link_now(link);
+    wr_redis_link_set_timer(link, &link->beat, link->options.limits.connect_timeout_us);
+    wr_redis_link_flush_later(link);
+}
+
+void wr_redis_link_beat_due(struct wr_redis_timer *timer, int64_t mono_us)
+{
+    struct wr_redis_link *const link = timer->context;
+
+    (void) mono_us;
+    if (link->is_beat_out) {
+        wr_redis_link_disconnect(link, "does not answer (PING)");
+    } else {
+        send_beat(link);
+    }
+}
+
+static void probe_again(struct wr_redis_link *link)
+{
+    const int64_t pause_us =
+        wr_redis_pauses_next(&link->pauses, wr_redis_loop_random(link->options.loop));
+
+    wr_redis_link_set_timer(link, &link->beat, pause_us);
+}
+
+void wr_redis_link_hold(struct wr_redis_link *link, const char *why)
+{
+    wr_redis_link_count(link, WR_METRIC_REDIS_BREAKER_OPENS);
+    wr_redis_link_log_away(link, why);
+    if (!link->is_beat_out) {
+        send_beat(link);
+    }
+    wr_redis_link_tell_ready(link);
+}
+
+static void beat_answered(struct wr_redis_link *link, bool is_well)
+{
+    const int64_t took_us = wr_redis_link_now(link) - link->beat_us;
+
+    link->is_beat_out = false;
+    if (!is_well || (link->breaker.is_open && took_us > link->options.limits.probe_slow_us)) {
+        probe_again(link);
+        return;
+    }
+    wr_redis_pauses_reset(&link->pauses);
+    if (wr_redis_breaker_close(&link->breaker)) {
+        wr_redis_link_log_back(link);
+    }
+    wr_redis_link_set_timer(link, &link->beat, BEAT_US);
+    wr_redis_link_tell_ready(link);
+}
+
+/* ---- replies ---- */
+
+/* A text of digits, at most `max`; -1: it is none. */
+static int64_t number_of(const struct redisReply *reply, int64_t max)
+{
+    char *end = NULL;
+
+    if (reply->str == NULL) {
+        return -1;
+    }
+    errno = 0;
+
+    const long long number = strtoll(reply->str, &end, 10);
+
+    return errno == 0 && *end == '\0' && number >= 0 && number <= max ? number : -1;
+}
+
+static void read_time(struct wr_redis_link *link, const struct redisReply *reply)
+{
+    link->is_time_out = false;
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2) {
+        return;
+    }
+
+    const int64_t seconds = number_of(reply->element[0], MAX_SECONDS);
+    const int64_t us = number_of(reply->element[1], 999999);
+
+    if (seconds >= 0 && us >= 0) {
+        wr_redis_time_note(&link->time, seconds * 1000000 + us, link->time_sent_us,
+                           wr_redis_link_now(link));
+    }
+}
+
+/* True when the server has taken the request to be asked again. */
+static bool teach(struct wr_redis_link *link, struct wr_redis_request *request)
+{
+    if (request->is_repeated || link->options.script_load.len == 0 || link->is_renewing) {
+        return false;
+    }
+    wr_redis_link_count(link, WR_METRIC_REDIS_SCRIPT_LOADS);
+    if (!link->is_load_out && !say_load(link)) {
+        return false;
+    }
+    request->is_repeated = true;
+    wr_redis_link_say(link, request);
+    return true;
+}
+
+/* What the error says about the server. */
+static void react(struct wr_redis_link *link, const struct wr_redis_fault *fault)
+{
+    switch (fault->reaction) {
+    case WR_REDIS_HOLD:
+        if (wr_redis_breaker_trip(&link->breaker)) {
+            wr_redis_link_hold(link, fault->advice);
+        }
+        break;
+    case WR_REDIS_RENEW:
+    case WR_REDIS_LOGIN:
+        wr_redis_link_renew(link);
+        break;
+    case WR_REDIS_FAIL:
+    case WR_REDIS_TEACH:
+    case WR_REDIS_MOVED:
+    case WR_REDIS_ASK:
+    case WR_REDIS_AGAIN:
+    case WR_REDIS_REFUSED:
+    default:
+        break;
+    }
+}
+
+static bool is_news(const struct wr_redis_fault *fault)
+{
+    return fault->reaction != WR_REDIS_MOVED && fault->reaction != WR_REDIS_ASK &&
+           fault->reaction != WR_REDIS_AGAIN;
+}
+
+static void request_answered(struct wr_redis_link *link, struct wr_redis_request *request,
+                             const struct redisReply *reply)
+{
+    struct wr_redis_fault fault;
+    const bool is_error = wr_redis_fault_in(reply, &fault);
+
+    if (is_error && fault.reaction == WR_REDIS_TEACH && teach(link, request)) {
+        return;
+    }
+    wr_redis_breaker_answered(&link->breaker);
+    if (is_error) {
+        if (is_news(&fault)) {
+            log_fault(link, &fault);
+        }
+        react(link, &fault);
+    } else {
+        wr_redis_pauses_reset(&link->pauses);
+    }
+    if (link->is_renewing) {
+        wr_redis_link_flush_later(link); /* it may have been the last */
+    }
+    wr_redis_link_give_back(link, request, WR_REDIS_REPLIED, reply);
+}
+
+static void subscribe(struct wr_redis_link *link)
+{
+    struct wr_str words[16] = {wr_str_of("SUBSCRIBE")};
+    size_t n = 1;
+
+    for (const char *at = link->channels; *at != '\0' && n < sizeof words / sizeof words[0];) {
+        const size_t len = strcspn(at, " ");
+
+        words[n++] = (struct wr_str){.ptr = at, .len = len};
+        at += len + (at[len] == ' ');
+    }
+    if (!say_words(link, words, n, WR_REDIS_STEP_IGNORED)) {
+        wr_redis_link_disconnect(link, "out of memory");
+        return;
+    }
+    wr_redis_link_flush_later(link);
+}
+
+static void greeted(struct wr_redis_link *link)
+{
+    const uint64_t generation = link->generation;
+
+    link->state = WR_REDIS_LINK_UP;
+    link->has_failed = false;
+    wr_redis_timer_clear(&link->timer);
+    (void) wr_redis_breaker_close(&link->breaker);
+    wr_redis_link_count(link, WR_METRIC_REDIS_CONNECTS);
+    wr_redis_link_log_back(link);
+    wr_redis_link_set_timer(link, &link->beat, BEAT_US);
+    if (link->channels != NULL) {
+        subscribe(link);
+    }
+    while (link->generation == generation && wr_redis_link_is_ready(link) &&
+           link->waiting.first != NULL) {
+        struct wr_redis_request *const request = link->waiting.first;
+
+        wr_redis_link_unqueue(link, request);
+        wr_redis_link_say(link, request);
+    }
+    if (link->generation == generation && link->options.on_up != NULL) {
+        link->options.on_up(link->options.context, link);
+    }
+    if (link->generation == generation) {
+        wr_redis_link_tell_ready(link);
+    }
+}
+
+/* A user may be denied a command of ours that only helps. */
+static bool is_denied(const struct redisReply *reply)
+{
+    struct wr_redis_fault fault;
+
+    return wr_redis_fault_in(reply, &fault) && fault.reaction == WR_REDIS_REFUSED;
+}
+
+static bool is_replica(const struct redisReply *reply)
+{
+    static const char name[] = "slave"; /* as the protocol has it */
+
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 &&
+           reply->element[0]->len == sizeof name - 1 &&
+           memcmp(reply->element[0]->str, name, sizeof name - 1) == 0;
+}
+
+static void greeting_refused(struct wr_redis_link *link, const char *word,
+                             const struct redisReply *reply)
+{
+    char why[WR_REDIS_WHY_SIZE];
+    struct wr_redis_fault fault;
+
+    (void) wr_redis_fault_in(reply, &fault);
+    (void) snprintf(why, sizeof why, "answers %s to %s: %s", fault.code, word, fault.advice);
+    wr_redis_link_disconnect(link, why);
+}
+
+static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
+                          const struct redisReply *reply)
+{
+    const bool is_error = reply->type == REDIS_REPLY_ERROR;
+    struct wr_redis_fault fault;
+
+    switch (step) {
+    case WR_REDIS_STEP_LOGIN:
+        if (is_error) {
+            greeting_refused(link, "AUTH or SELECT", reply);
+        }
+        break;
+    case WR_REDIS_STEP_LOAD:
+        link->is_load_out = false;
+        if (wr_redis_fault_in(reply, &fault) && is_denied(reply)) {
+            log_fault(link, &fault);
+        }
+        break;
+    case WR_REDIS_STEP_TIME:
+        read_time(link, reply);
+        break;
+    case WR_REDIS_STEP_ROLE:
+        if (is_replica(reply)) {
+            wr_redis_link_disconnect(link, "is a replica: see where the URL leads, or use "
+                                           "sentinels");
+        }
+        break;
+    case WR_REDIS_STEP_GREETED:
+        if (is_error && !is_denied(reply)) {
+            greeting_refused(link, "PING", reply);
+        } else {
+            greeted(link);
+        }
+        break;
+    case WR_REDIS_STEP_BEAT:
+        if (wr_redis_fault_in(reply, &fault)) {
+            react(link, &fault);
+        }
+        beat_answered(link, !is_error || is_denied(reply));
+        break;
+    case WR_REDIS_STEP_REQUEST: /* a hole */
+    case WR_REDIS_STEP_IGNORED:
+    default:
+        break;
+    }
+}
+
+/* Subscribers get arrays; one that begins with "pong" answers our PING. The line of SUBSCRIBE is
+ * ahead of those for ever. */
+static void pushed(struct wr_redis_link *link, const struct redisReply *reply)
+{
+    const bool is_pong = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+                         reply->element[0]->len == 4 &&
+                         memcmp(reply->element[0]->str, "pong", 4) == 0;
+
+    struct wr_redis_line line;
+
+    if (is_pong && wr_redis_dialogue_take(&link->dialogue, &line)) {
+        beat_answered(link, true);
+    } else if (link->options.on_push != NULL) {
+        link->options.on_push(link->options.context, link, reply);
+    }
+}
+
+/* False when the server said something that nobody asked for. */
+static bool take_reply(struct wr_redis_link *link, const struct redisReply *reply)
+{
+    struct wr_redis_line line;
+
+    if (link->channels != NULL && link->state == WR_REDIS_LINK_UP) {
+        pushed(link, reply);
+        return true;
+    }
+    if (!wr_redis_dialogue_take(&link->dialogue, &line)) {
+        return false;
+    }
+    if (line.request != NULL) {
+        request_answered(link, line.request, reply);
+    } else {
+        step_answered(link, (enum wr_redis_step) line.step, reply);
+    }
+    return true;
+}
+
+void wr_redis_link_take_replies(struct wr_redis_link *link)
+{
+    const uint64_t generation = link->generation;
+
+    while (link->generation == generation) {
+        const struct redisReply *reply = NULL;
+
+        if (!wr_redis_dialogue_next(&link->dialogue, &reply)) {
+            wr_redis_link_disconnect(link, "sends what is no reply of Redis");
+        } else if (reply == NULL) {
+            return;
+        } else if (!take_reply(link, reply)) {
+            wr_redis_link_disconnect(link, "sends a reply that nobody asked for");
+        }
+    }
+}
