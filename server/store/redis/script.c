@@ -1,80 +1,253 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* STAND-IN of a working copy, not to be committed; the owner of script.h writes this file. */
 #include "store/redis/script.h"
+
+#include <assert.h>
 #include <hiredis/hiredis.h>
-#include <stdio.h>
 #include <string.h>
+
 #include "store/redis/command.h"
-static struct wr_str text(void)
+#include "store/redis/take.h"
+
+/* As take.lua packs and answers. */
+#define HEAD_LEN 18
+#define NOT_AFTER_AT 2
+#define RECORD_LEN 30
+#define FLAG_REFUND 4u
+#define FLAG_ENFORCED 8u
+#define FLAG_MUST_BOOK 16u
+#define KIND_FIXED_WINDOW 0u
+#define REMAINS_OVER (-1)
+#define REMAINS_FOREIGN (-2)
+#define REMAINS_LATE (-3)
+
+/* The words around the keys: EVALSHA, its name, the number of keys; at the end what is packed. */
+#define N_WORDS_BEFORE 3
+#define N_WORDS (N_WORDS_BEFORE + 1)
+
+static char *put_uint(char *out, uint64_t value, size_t n_bytes)
 {
-    static char buffer[65536];
-    static size_t len;
-    if (len == 0) {
-        FILE *f = fopen("/work/main/server/store/redis/take.lua", "r");
-        len = fread(buffer, 1, sizeof buffer, f);
-        fclose(f);
+    for (size_t i = 0; i < n_bytes; i++) {
+        out[i] = (char) (unsigned char) (value >> 8 * i);
     }
-    return (struct wr_str){.ptr = buffer, .len = len};
+    return out + n_bytes;
 }
+
+/* As a double, exact up to WR_COUNT_MAX. */
+static char *put_number(char *out, uint64_t value)
+{
+    const double number = (double) (value < WR_COUNT_MAX ? value : WR_COUNT_MAX);
+    uint64_t bits;
+
+    static_assert(sizeof bits == sizeof number, "a double has 64 bits");
+    memcpy(&bits, &number, sizeof bits);
+    return put_uint(out, bits, sizeof bits);
+}
+
+static unsigned count_bits(enum wr_count count)
+{
+    switch (count) {
+    case WR_COUNT_ADMITTED:
+        return 1;
+    case WR_COUNT_ALL_OR_NOTHING:
+        return 2;
+    case WR_COUNT_ALL:
+    default:
+        return 0;
+    }
+}
+
+static char *put_take(char *out, const struct wr_take *take)
+{
+    const unsigned flags = count_bits(take->limit.count) | (take->is_refund ? FLAG_REFUND : 0) |
+                           (take->is_enforced ? FLAG_ENFORCED : 0) |
+                           (take->must_book ? FLAG_MUST_BOOK : 0);
+
+    out = put_number(out, take->hits);
+    out = put_number(out, take->limit.requests);
+    out = put_number(out, (uint64_t) take->limit.length_us);
+    out = put_uint(out, KIND_FIXED_WINDOW, 1);
+    out = put_uint(out, flags, 1);
+    return put_uint(out, take->group, 4);
+}
+
+/* The sort that the script has a short way for. */
+static bool is_plain(const struct wr_redis_script_call *call)
+{
+    for (size_t i = 0; i < call->n_takes; i++) {
+        const struct wr_take *const take = call->takes[i];
+
+        if (take->is_refund || take->hits == 0 || take->limit.count != WR_COUNT_ALL) {
+            return false;
+        }
+    }
+    return call->mode == WR_CHARGE_BY_COUNT;
+}
+
+static size_t packed_len(size_t n_takes)
+{
+    return HEAD_LEN + n_takes * RECORD_LEN;
+}
+
+static void pack(const struct wr_redis_script_call *call, char *out)
+{
+    out = put_uint(out, call->mode == WR_CHARGE_STOP, 1);
+    out = put_uint(out, is_plain(call), 1);
+    out = put_number(out, (uint64_t) call->not_after_us);
+    out = put_number(out, (uint64_t) call->now_us);
+    for (size_t i = 0; i < call->n_takes; i++) {
+        out = put_take(out, call->takes[i]);
+    }
+}
+
+/* `digits` has room for 20. */
+static struct wr_str decimal(size_t number, char *digits)
+{
+    size_t at = 20;
+
+    do {
+        digits[--at] = (char) ('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return (struct wr_str){.ptr = digits + at, .len = 20 - at};
+}
+
 bool wr_redis_script_format(const struct wr_redis_script_call *call, struct wr_arena *arena,
                             struct wr_str *out_command)
 {
-    const size_t n = call->n_takes;
-    struct wr_str *words = wr_arena_calloc(arena, n + 4, sizeof *words);
-    char *argv = wr_arena_calloc(arena, 1, 18 + 30 * n), number[24];
-    double d = (double) call->not_after_us;
-    argv[0] = (char) call->mode;
-    memcpy(argv + 2, &d, 8);
-    d = (double) call->now_us;
-    memcpy(argv + 10, &d, 8);
-    for (size_t i = 0; i < n; i++) {
-        const struct wr_take *t = call->takes[i];
-        char *at = argv + 18 + 30 * i;
-        double f[3] = {(double) t->hits, (double) t->limit.requests, (double) t->limit.length_us};
-        memcpy(at, f, 24);
-        at[25] = (char) ((int) t->limit.count | (t->is_refund ? 4 : 0) | (t->is_enforced ? 8 : 0) |
-                         (t->must_book ? 16 : 0));
-        memcpy(at + 26, &t->group, 4);
-        words[3 + i] = call->keys[i];
+    const size_t n_words = call->n_takes + N_WORDS;
+    struct wr_str *const words = wr_arena_calloc(arena, n_words, sizeof *words);
+    char *const packed = wr_arena_alloc(arena, packed_len(call->n_takes));
+    char digits[20];
+
+    if (words == NULL || packed == NULL) {
+        return false;
     }
-    snprintf(number, sizeof number, "%zu", n);
-    words[0] = wr_str_of("EVAL");
-    words[1] = text();
-    words[2] = wr_str_of(number);
-    words[3 + n] = (struct wr_str){.ptr = argv, .len = 18 + 30 * n};
-    char *out = wr_arena_alloc(arena, wr_redis_command_size(words, n + 4));
-    *out_command = (struct wr_str){.ptr = out, .len = wr_redis_command_write(words, n + 4, out, NULL)};
+    pack(call, packed);
+    words[0] = (struct wr_str) WR_STR("EVALSHA");
+    words[1] = wr_redis_script_sha1();
+    words[2] = decimal(call->n_takes, digits);
+    memcpy(words + N_WORDS_BEFORE, call->keys, call->n_takes * sizeof *words);
+    words[n_words - 1] = (struct wr_str){.ptr = packed, .len = packed_len(call->n_takes)};
+
+    const size_t size = wr_redis_command_size(words, n_words);
+    char *const command = wr_arena_alloc(arena, size);
+
+    if (command == NULL) {
+        return false;
+    }
+    (void) wr_redis_command_write(words, n_words, command, NULL);
+    *out_command = (struct wr_str){.ptr = command, .len = size};
     return true;
 }
+
 size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes)
 {
-    return command.len - 2 - (18 + 30 * n_takes) + 2;
+    const size_t end_len = 2; /* of the line after the last word */
+
+    return command.len - end_len - packed_len(n_takes) + NOT_AFTER_AT;
 }
+
 struct wr_str wr_redis_script_load(void)
 {
-    return wr_str_of("*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$8\r\nreturn 1\r\n");
+    return (struct wr_str){.ptr = wr_redis_take_load, .len = wr_redis_take_load_len};
 }
+
 struct wr_str wr_redis_script_sha1(void)
 {
-    return wr_str_of("");
+    return (struct wr_str){.ptr = wr_redis_take_sha1, .len = sizeof wr_redis_take_sha1 - 1};
 }
-enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
-                                                struct wr_take *const *takes, size_t n,
-                                                struct wr_redis_script_notes *notes)
+
+/* ---- replies ---- */
+
+/* What a take can be told: what remains, and the time to the end of the window. */
+static bool is_possible(const struct wr_take *take, long long remains, long long reset_us)
 {
+    if (remains == REMAINS_FOREIGN || remains == REMAINS_LATE) {
+        return reset_us == 0;
+    }
+    return (remains == REMAINS_OVER ||
+            (remains >= 0 && (uint64_t) remains <= take->limit.requests)) &&
+           reset_us > 0 && reset_us <= take->limit.length_us;
+}
+
+static bool are_numbers(const struct redisReply *reply)
+{
+    for (size_t i = 0; i < reply->elements; i++) {
+        if (reply->element[i] == NULL || reply->element[i]->type != REDIS_REPLY_INTEGER) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The time, two numbers a take, and perhaps two more. */
+static bool is_of_script(const struct redisReply *reply, struct wr_take *const *takes,
+                         size_t n_takes)
+{
+    const size_t n = 1 + 2 * n_takes;
+
+    if (reply->type != REDIS_REPLY_ARRAY || (reply->elements != n && reply->elements != n + 2) ||
+        !are_numbers(reply)) {
+        return false;
+    }
+    for (size_t i = 0; i < n_takes; i++) {
+        if (!is_possible(takes[i], reply->element[1 + 2 * i]->integer,
+                         reply->element[2 + 2 * i]->integer)) {
+            return false;
+        }
+    }
+    for (size_t i = n; i < reply->elements; i++) {
+        if (reply->element[i]->integer < 0 || reply->element[i]->integer > (long long) n_takes) {
+            return false;
+        }
+    }
+    return reply->element[0]->integer > 0;
+}
+
+static void answer(struct wr_take *take, long long remains, long long reset_us,
+                   struct wr_redis_script_notes *notes)
+{
+    if (remains == REMAINS_LATE) {
+        take->answer = WR_TAKE_LATE;
+        notes->n_late++;
+        return;
+    }
+    if (remains == REMAINS_FOREIGN) {
+        take->answer = WR_TAKE_AWAY;
+        notes->n_foreign++;
+        return;
+    }
+    take->answer = WR_TAKE_DECIDED;
+    take->verdict = (struct wr_verdict){
+        .over = remains == REMAINS_OVER,
+        .remaining = remains == REMAINS_OVER ? 0 : (uint64_t) remains,
+        .reset_us = reset_us,
+    };
+}
+
+enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
+                                                struct wr_take *const *takes, size_t n_takes,
+                                                struct wr_redis_script_notes *out_notes)
+{
+    const size_t n = 1 + 2 * n_takes;
+
+    if (reply == NULL) {
+        return WR_REDIS_SCRIPT_GARBAGE;
+    }
     if (reply->type == REDIS_REPLY_ERROR) {
         return WR_REDIS_SCRIPT_ERROR;
     }
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 1 + 2 * n) {
+    if (!is_of_script(reply, takes, n_takes)) {
         return WR_REDIS_SCRIPT_GARBAGE;
     }
-    *notes = (struct wr_redis_script_notes){.now_us = reply->element[0]->integer};
-    for (size_t i = 0; i < n; i++) {
-        long long v = reply->element[1 + 2 * i]->integer, r = reply->element[2 + 2 * i]->integer;
-        takes[i]->answer = v == -3 ? WR_TAKE_LATE : v == -2 ? WR_TAKE_AWAY : WR_TAKE_DECIDED;
-        notes->n_late += v == -3;
-        takes[i]->verdict = (struct wr_verdict){.over = v == -1, .remaining = v < 0 ? 0 : (uint64_t) v,
-                                                .reset_us = r};
+    *out_notes = (struct wr_redis_script_notes){.now_us = reply->element[0]->integer};
+    for (size_t i = 0; i < n_takes; i++) {
+        answer(takes[i], reply->element[1 + 2 * i]->integer, reply->element[2 + 2 * i]->integer,
+               out_notes);
+    }
+    if (reply->elements > n) {
+        out_notes->n_repaired = (uint32_t) reply->element[n]->integer;
+        out_notes->n_restarted = (uint32_t) reply->element[n + 1]->integer;
     }
     return WR_REDIS_SCRIPT_ANSWERED;
 }
