@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mutexes with ranks. A thread takes locks in increasing rank only; locks of one rank are taken
- * in an order that their owner states (stripes: ascending). The table of ranks is the lock-order
- * document, and debug builds check it at every lock.
+ * Mutexes with ranks. A thread takes locks in increasing rank only, and locks of one rank in
+ * ascending order of address (stripes are an array). The table of ranks is the lock-order document,
+ * and debug builds check both at every lock.
  *
  * Threads: any thread.
  */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/local_store.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/assert.h"
 #include "base/hash.h"
+#include "store/group.h"
 #include "store/stripe.h"
 
 /* Many more stripes than threads, so that two seldom meet in one. */
@@ -61,16 +64,23 @@ static struct wr_stripe *stripe_of(struct local_store *store, const struct wr_ha
     return &store->stripes[hash->high & (store->n_stripes - 1)];
 }
 
-static void take_one(struct local_store *store, const struct wr_hash *hash, struct wr_take *take,
-                     const struct wr_batch *batch, struct wr_stripe_events *events)
+static void tend_another(struct local_store *store, const struct wr_now *now,
+                         struct wr_stripe_events *events)
 {
-    wr_stripe_take(stripe_of(store, hash), hash, take, &batch->now, events);
-    note_answer(take, batch->metrics);
     if (events->turn % TAKES_PER_TENDING == 0) {
         const uint64_t other = events->turn / TAKES_PER_TENDING % store->n_stripes;
 
-        wr_stripe_tend(&store->stripes[other], &batch->now, events);
+        wr_stripe_tend(&store->stripes[other], now, events);
     }
+}
+
+static void take_one(struct local_store *store, struct wr_stripe *stripe,
+                     const struct wr_hash *hash, struct wr_take *take, const struct wr_batch *batch,
+                     struct wr_stripe_events *events)
+{
+    wr_stripe_take(stripe, hash, take, &batch->now, events);
+    note_answer(take, batch->metrics);
+    tend_another(store, &batch->now, events);
 }
 
 static void take_some(struct local_store *store, struct wr_take *takes, size_t n,
@@ -83,7 +93,107 @@ static void take_some(struct local_store *store, struct wr_take *takes, size_t n
         __builtin_prefetch(stripe_of(store, &hashes[i]), 1);
     }
     for (size_t i = 0; i < n; i++) {
-        take_one(store, &hashes[i], &takes[i], batch, events);
+        take_one(store, stripe_of(store, &hashes[i]), &hashes[i], &takes[i], batch, events);
+    }
+}
+
+static void take_each(struct local_store *store, const struct wr_batch *batch,
+                      struct wr_stripe_events *events)
+{
+    for (size_t i = 0; i < batch->n_takes; i += HASHED_AT_ONCE) {
+        const size_t left = batch->n_takes - i;
+
+        take_some(store, batch->takes + i, left < HASHED_AT_ONCE ? left : HASHED_AT_ONCE, batch,
+                  events);
+    }
+}
+
+static bool is_all_or_nothing(const struct wr_take *take)
+{
+    return take->limit.count == WR_COUNT_ALL_OR_NOTHING && !take->is_refund;
+}
+
+static bool has_groups(const struct wr_batch *batch)
+{
+    if (batch->mode == WR_CHARGE_STOP) {
+        return true;
+    }
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        if (is_all_or_nothing(&batch->takes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The takes of `batch`, sorted into groups; NULL when memory is out. */
+static struct wr_group_member *sort_into_groups(struct local_store *store,
+                                                const struct wr_batch *batch)
+{
+    struct wr_group_member *const members =
+        wr_arena_calloc(batch->arena, batch->n_takes, sizeof *members);
+
+    if (members == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        members[i].take = &batch->takes[i];
+        members[i].hash = wr_hash_of(&store->key, batch->takes[i].key);
+        members[i].stripe = stripe_of(store, &members[i].hash);
+    }
+    wr_group_sort(members, batch->n_takes, batch->mode == WR_CHARGE_STOP);
+    return members;
+}
+
+/* How many of `n` members are of the group of the first; `*out_is_plain` when none of them cares
+ * what becomes of the others. */
+static size_t measure_group(const struct wr_group_member *members, size_t n,
+                            const struct wr_batch *batch, bool *out_is_plain)
+{
+    const bool is_stop = batch->mode == WR_CHARGE_STOP;
+    size_t n_group = 0;
+
+    *out_is_plain = !is_stop;
+    while (n_group < n && (is_stop || members[n_group].take->group == members->take->group)) {
+        *out_is_plain = *out_is_plain && !is_all_or_nothing(members[n_group].take);
+        n_group++;
+    }
+    return n_group;
+}
+
+static void take_group(struct local_store *store, struct wr_group_member *members, size_t n,
+                       const struct wr_batch *batch, struct wr_stripe_events *events)
+{
+    wr_group_take(members, n, batch->mode, &batch->now, events);
+    for (size_t i = 0; i < n; i++) {
+        note_answer(members[i].take, batch->metrics);
+    }
+    tend_another(store, &batch->now, events);
+}
+
+static void take_groups(struct local_store *store, const struct wr_batch *batch,
+                        struct wr_stripe_events *events)
+{
+    struct wr_group_member *const members = sort_into_groups(store, batch);
+
+    if (members == NULL) {
+        for (size_t i = 0; i < batch->n_takes; i++) {
+            batch->takes[i].answer = WR_TAKE_NO_MEMORY;
+            note_answer(&batch->takes[i], batch->metrics);
+        }
+        return;
+    }
+    for (size_t i = 0, n = 0; i < batch->n_takes; i += n) {
+        bool is_plain = false;
+
+        n = measure_group(&members[i], batch->n_takes - i, batch, &is_plain);
+        if (!is_plain) {
+            take_group(store, &members[i], n, batch, events);
+            continue;
+        }
+        for (size_t k = i; k < i + n; k++) {
+            take_one(store, members[k].stripe, &members[k].hash, members[k].take, batch, events);
+        }
     }
 }
 
@@ -92,11 +202,10 @@ static void local_store_take(struct wr_backend *backend, struct wr_batch *batch)
     struct local_store *const store = store_of(backend);
     struct wr_stripe_events events = {0};
 
-    for (size_t i = 0; i < batch->n_takes; i += HASHED_AT_ONCE) {
-        const size_t left = batch->n_takes - i;
-
-        take_some(store, batch->takes + i, left < HASHED_AT_ONCE ? left : HASHED_AT_ONCE, batch,
-                  &events);
+    if (has_groups(batch)) {
+        take_groups(store, batch, &events);
+    } else {
+        take_each(store, batch, &events);
     }
     note_events(&events, batch->metrics);
     batch->done(batch, batch->context);

@@ -10,7 +10,17 @@
  * has an equal share of them: a hit on a new counter is answered WR_TAKE_FULL when all of its
  * stripe's share are live, after everything in the stripe that has expired was removed. A look or a
  * refund needs no counter and so is never refused.
- * Answers inline. One stripe is locked at a time and nothing is called under it.
+ * Answers inline. One stripe is locked at a time and nothing is called under it, save for a group
+ * that has a take of WR_COUNT_ALL_OR_NOTHING, and for WR_CHARGE_STOP: then all stripes of the takes
+ * are locked at once, in ascending order. Needs the batch's arena for these, and answers every take
+ * WR_TAKE_NO_MEMORY when it has none left. `must_book` and `has_local_fallback` mean nothing here.
+ *
+ * Groups: one after the other, in ascending order of their numbers. To its group, a take that is
+ * answered WR_TAKE_FULL or WR_TAKE_NO_MEMORY is one that does not fit: an enforced one refuses it,
+ * and the others are looked at; a shadow is left out. In a refused group those over by the sum of
+ * their key's hits are all shown as over.
+ * STOP: every take is judged by the count before the batch, as the incumbent does; hits of one key
+ * do not add up. A take without room is answered so, and has no say in the others.
  * Threads: take from any thread; new and destroy by the owner.
  */
 #ifndef WR_STORE_LOCAL_STORE_H

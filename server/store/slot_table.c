@@ -2,25 +2,41 @@
 #include "store/slot_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-_Static_assert(sizeof(struct wr_slot) == 32, "two slots a cache line");
+_Static_assert(sizeof(struct wr_slot) % sizeof(uint64_t) == 0, "slots are whole words");
 
 #define MIN_CAPACITY 4
 
-void wr_slot_table_init(struct wr_slot_table *table)
+#define HASH_WORDS (sizeof(struct wr_slot) / sizeof(uint64_t))
+
+void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words)
 {
-    *table = (struct wr_slot_table){.earliest_us = INT64_MAX};
+    *table = (struct wr_slot_table){.state_words = state_words & 15, .earliest_us = INT64_MAX};
 }
 
 void wr_slot_table_fini(struct wr_slot_table *table)
 {
-    free(table->slots);
-    wr_slot_table_init(table);
+    free(table->words);
+    wr_slot_table_init(table, table->state_words);
+}
+
+static struct wr_slot *slot_at(const struct wr_slot_table *table, uint32_t i)
+{
+    return (struct wr_slot *) (table->words + i * (HASH_WORDS + table->state_words));
 }
 
 static bool is_free(const struct wr_slot *slot)
 {
-    return slot->expiry_us == 0;
+    return slot->state[0] == 0;
+}
+
+static void copy_state(const struct wr_slot_table *table, struct wr_slot *slot,
+                       const uint64_t *state)
+{
+    for (uint32_t i = 0; i < table->state_words; i++) {
+        slot->state[i] = state[i];
+    }
 }
 
 /* Any capacity will do: the upper half of `low` is scaled to it (Lemire's multiply and shift). */
@@ -34,13 +50,13 @@ static uint32_t next_of(uint32_t i, uint32_t capacity)
     return i + 1 == capacity ? 0 : i + 1;
 }
 
-struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const struct wr_hash *hash)
+static inline struct wr_slot *find(const struct wr_slot_table *table, const struct wr_hash *hash,
+                                   size_t slot_words)
 {
-    if (table->n_used == 0) {
-        return NULL;
-    }
-    for (uint32_t i = home_of(hash, table->capacity);; i = next_of(i, table->capacity)) {
-        struct wr_slot *const slot = &table->slots[i];
+    const uint32_t capacity = table->capacity;
+
+    for (uint32_t i = home_of(hash, capacity);; i = next_of(i, capacity)) {
+        struct wr_slot *const slot = (struct wr_slot *) (table->words + i * slot_words);
 
         if (is_free(slot)) {
             return NULL;
@@ -51,14 +67,28 @@ struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const stru
     }
 }
 
-static void place(struct wr_slot *slots, uint32_t capacity, const struct wr_slot *slot)
+/* Once more for the smallest states, which are the most frequent. */
+struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const struct wr_hash *hash)
 {
-    uint32_t i = home_of(&slot->hash, capacity);
-
-    while (!is_free(&slots[i])) {
-        i = next_of(i, capacity);
+    if (table->n_used == 0) {
+        return NULL;
     }
-    slots[i] = *slot;
+    return table->state_words == 2 ? find(table, hash, HASH_WORDS + 2)
+                                   : find(table, hash, HASH_WORDS + table->state_words);
+}
+
+static void place(struct wr_slot_table *table, const struct wr_hash *hash, const uint64_t *state)
+{
+    uint32_t i = home_of(hash, table->capacity);
+
+    while (!is_free(slot_at(table, i))) {
+        i = next_of(i, table->capacity);
+    }
+
+    struct wr_slot *const slot = slot_at(table, i);
+
+    slot->hash = *hash;
+    copy_state(table, slot, state);
 }
 
 /* Two thirds of it are used by `n` counters. */
@@ -71,30 +101,31 @@ static uint32_t capacity_for(uint32_t n)
 
 static bool rebuild(struct wr_slot_table *table, uint32_t capacity)
 {
-    struct wr_slot *const slots = calloc(capacity, sizeof *slots);
-
-    if (slots == NULL) {
+    if (capacity > WR_SLOT_TABLE_MAX) {
         return false;
     }
-    for (uint32_t i = 0; i < table->capacity; i++) {
-        if (!is_free(&table->slots[i])) {
-            place(slots, capacity, &table->slots[i]);
+
+    const struct wr_slot_table before = *table;
+    uint64_t *const words = calloc(capacity, wr_slot_bytes(table->state_words));
+
+    if (words == NULL) {
+        return false;
+    }
+    table->words = words;
+    table->capacity = capacity & WR_SLOT_TABLE_MAX;
+    for (uint32_t i = 0; i < before.capacity; i++) {
+        const struct wr_slot *const slot = slot_at(&before, i);
+
+        if (!is_free(slot)) {
+            place(table, &slot->hash, slot->state);
         }
     }
-    free(table->slots);
-    table->slots = slots;
-    table->capacity = capacity;
+    free(before.words);
     return true;
 }
 
-void wr_slot_table_note_expiry(struct wr_slot_table *table, int64_t expiry_us)
-{
-    if (expiry_us < table->earliest_us) {
-        table->earliest_us = expiry_us;
-    }
-}
-
-bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_slot *slot)
+bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_hash *hash,
+                       const uint64_t *state)
 {
     const uint32_t n = table->n_used + 1;
 
@@ -102,15 +133,15 @@ bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_slot *slot)
     if (n * 5 > table->capacity * 4 && !rebuild(table, capacity_for(n)) && n >= table->capacity) {
         return false;
     }
-    place(table->slots, table->capacity, slot);
+    place(table, hash, state);
     table->n_used = n;
-    wr_slot_table_note_expiry(table, slot->expiry_us);
+    wr_slot_table_note_expiry(table, (int64_t) state[0]);
     return true;
 }
 
 static bool is_expired(const struct wr_slot *slot, int64_t now_us)
 {
-    return slot->expiry_us <= now_us;
+    return wr_slot_expiry(slot) <= now_us;
 }
 
 static uint32_t count_live(struct wr_slot_table *table, int64_t now_us)
@@ -119,10 +150,10 @@ static uint32_t count_live(struct wr_slot_table *table, int64_t now_us)
 
     table->earliest_us = INT64_MAX;
     for (uint32_t i = 0; i < table->capacity; i++) {
-        const struct wr_slot *const slot = &table->slots[i];
+        const struct wr_slot *const slot = slot_at(table, i);
 
         if (!is_free(slot) && !is_expired(slot, now_us)) {
-            wr_slot_table_note_expiry(table, slot->expiry_us);
+            wr_slot_table_note_expiry(table, wr_slot_expiry(slot));
             n++;
         }
     }
@@ -139,21 +170,32 @@ static bool is_between(uint32_t home, uint32_t hole, uint32_t i)
  * vol. 3, algorithm 6.4R). */
 static void erase(struct wr_slot_table *table, uint32_t hole)
 {
-    for (uint32_t i = next_of(hole, table->capacity); !is_free(&table->slots[i]);
+    for (uint32_t i = next_of(hole, table->capacity); !is_free(slot_at(table, i));
          i = next_of(i, table->capacity)) {
-        if (is_between(home_of(&table->slots[i].hash, table->capacity), hole, i)) {
-            table->slots[hole] = table->slots[i];
+        const struct wr_slot *const slot = slot_at(table, i);
+
+        if (is_between(home_of(&slot->hash, table->capacity), hole, i)) {
+            slot_at(table, hole)->hash = slot->hash;
+            copy_state(table, slot_at(table, hole), slot->state);
             hole = i;
         }
     }
-    table->slots[hole] = (struct wr_slot){0};
+    memset(slot_at(table, hole), 0, wr_slot_bytes(table->state_words));
+}
+
+void wr_slot_table_remove(struct wr_slot_table *table, struct wr_slot *slot)
+{
+    const size_t words = (size_t) ((uint64_t *) slot - table->words);
+
+    erase(table, (uint32_t) (words / (HASH_WORDS + table->state_words)));
+    table->n_used--;
 }
 
 /* What moves into a hole is looked at next; what wraps around from the front was seen before. */
 static void erase_expired(struct wr_slot_table *table, int64_t now_us)
 {
     for (uint32_t i = 0; i < table->capacity;) {
-        if (!is_free(&table->slots[i]) && is_expired(&table->slots[i], now_us)) {
+        if (!is_free(slot_at(table, i)) && is_expired(slot_at(table, i), now_us)) {
             erase(table, i);
         } else {
             i++;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small open-addressing table of counters: linear probing, no tombstones. A stripe has many of
- * them, none much larger than WR_SLOT_TABLE_TARGET, so that growing, shrinking or sweeping one is
- * a small step: it grows by a fifth when four fifths are used and shrinks when three fifths are
- * free.
+ * A small open-addressing table of counters whose states have one size: linear probing, no
+ * tombstones. A stripe has many of them, none much larger than WR_SLOT_TABLE_TARGET, so that
+ * growing, shrinking or sweeping one is a small step: it grows by a fifth when four fifths are used
+ * and shrinks when three fifths are free. Of a state it knows the size and that the first word is
+ * the expiry (limit/algorithm.h), by one clock for all counters of a table.
  *
  * Invariant: every counter is reached from its home slot without crossing a free one, and no
  * counter expires before `earliest_us`.
@@ -22,35 +23,55 @@
 /* Counters in a table that are aimed at when a stripe is as full as it may be. */
 #define WR_SLOT_TABLE_TARGET 256
 
-/*
- * One counter, half a cache line. The state of a fixed window is what was used; its start is the
- * expiry less the length, which is part of the counter's identity and so comes with every take.
- */
+/* One counter; that of a fixed window is half a cache line. */
 struct wr_slot {
     struct wr_hash hash;
-    int64_t expiry_us; /* wall clock; 0: the slot is free */
-    uint64_t used;
+    uint64_t state[]; /* as many words as the table says; the first is 0 when the slot is free */
 };
 
+#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 28) - 1)
+
+/* As small as can be, since a stripe has many and every take looks at one more. */
 struct wr_slot_table {
-    struct wr_slot *slots; /* owned; NULL while there is no counter */
-    uint32_t capacity;
-    uint32_t n_used;     /* live, or expired and not yet swept */
-    int64_t earliest_us; /* no counter expires earlier; INT64_MAX when there is none */
+    uint64_t *words;          /* owned; the slots; NULL while there is no counter */
+    uint32_t n_used;          /* live, expired and not yet swept, or kept */
+    uint32_t capacity : 28;   /* in slots, at most WR_SLOT_TABLE_MAX */
+    uint32_t state_words : 4; /* immutable */
+    int64_t earliest_us;      /* no counter expires earlier; INT64_MAX when there is none */
 };
 
-void wr_slot_table_init(struct wr_slot_table *table);
+static inline int64_t wr_slot_expiry(const struct wr_slot *slot)
+{
+    return (int64_t) slot->state[0];
+}
+
+static inline size_t wr_slot_bytes(uint32_t state_words)
+{
+    return sizeof(struct wr_slot) + state_words * sizeof(uint64_t);
+}
+
+void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words);
 
 void wr_slot_table_fini(struct wr_slot_table *table);
 
 /* The counter of `hash`, expired or not; NULL when there is none. Holds until the next change. */
 struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const struct wr_hash *hash);
 
-/* Adds a counter that is not there yet. False when memory is out; then nothing changed. */
-WR_MUST_USE bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_slot *slot);
+/* Adds a counter that is not there yet, with a copy of `state`. False when memory is out; then
+ * nothing changed. */
+WR_MUST_USE bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_hash *hash,
+                                   const uint64_t *state);
+
+/* Removes the counter in `slot`. Its memory stays, so that one more can be added for certain. */
+void wr_slot_table_remove(struct wr_slot_table *table, struct wr_slot *slot);
 
 /* Says that a counter of the table now expires at `expiry_us`. */
-void wr_slot_table_note_expiry(struct wr_slot_table *table, int64_t expiry_us);
+static inline void wr_slot_table_note_expiry(struct wr_slot_table *table, int64_t expiry_us)
+{
+    if (expiry_us < table->earliest_us) {
+        table->earliest_us = expiry_us;
+    }
+}
 
 /*
  * Removes every counter that has expired by `now_us`, and gives memory back. Returns how many were

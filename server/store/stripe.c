@@ -3,10 +3,14 @@
 
 #include <stdlib.h>
 
-#include "limit/fixed_window.h"
+#include "base/assert.h"
+#include "limit/algorithm.h"
 
 /* Shares of over four million counters have larger tables instead of more. */
 #define MAX_TABLES (UINT32_C(1) << 14)
+
+/* Of the class that there is. */
+#define STATE_WORDS 2
 
 static uint32_t tables_for(uint64_t share)
 {
@@ -28,7 +32,7 @@ enum wr_err wr_stripe_init(struct wr_stripe *stripe, uint64_t share)
         return WR_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < n_tables; i++) {
-        wr_slot_table_init(&stripe->tables[i]);
+        wr_slot_table_init(&stripe->tables[i], STATE_WORDS);
     }
     wr_mutex_init(&stripe->mutex, WR_LOCK_STRIPE);
     return WR_OK;
@@ -75,20 +79,21 @@ static bool is_set_back(const struct wr_now *before, const struct wr_now *now)
     return back_us > WR_CLOCK_JITTER_US || back_us + passed_us > WR_CLOCK_WAIT_US;
 }
 
-/* The wall time that a take which came with `now` counts at: a late one at the latest so far. */
-static int64_t time_locked(struct wr_stripe *stripe, const struct wr_now *now,
-                           struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+/* Makes `latest` the time that takes which came with `now` count at: late ones at the latest so
+ * far.
+ */
+static void set_time_locked(struct wr_stripe *stripe, const struct wr_now *now,
+                            struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
 {
     if (now->mono_us < stripe->latest.mono_us) {
-        return stripe->latest.wall_us;
+        return;
     }
     if (is_set_back(&stripe->latest, now)) {
         begin_anew_locked(stripe, events);
     } else if (now->wall_us < stripe->latest.wall_us) {
-        return stripe->latest.wall_us;
+        return;
     }
     stripe->latest = *now;
-    return now->wall_us;
 }
 
 static void sweep_locked(struct wr_stripe *stripe, struct wr_slot_table *table, int64_t now_us,
@@ -142,95 +147,173 @@ static bool make_room_locked(struct wr_stripe *stripe, int64_t now_us,
     return false;
 }
 
-static struct wr_verdict judge(const struct wr_take *take, struct wr_fixed_window *state,
-                               int64_t now_us)
-{
-    return take->is_refund ? wr_fixed_window_refund(state, &take->limit, take->hits, now_us)
-                           : wr_fixed_window_take(state, &take->limit, take->hits, now_us);
-}
-
-/* A look that finds a spent window leaves the counter as expired as it was. Windows only move on,
- * so the table's earliest expiry holds. */
-static void take_known(struct wr_slot *slot, struct wr_take *take, int64_t now_us)
-{
-    const int64_t length_us = take->limit.length_us;
-    const int64_t before_us = slot->expiry_us - length_us;
-    struct wr_fixed_window state = {.start_us = before_us, .used = slot->used};
-
-    take->verdict = judge(take, &state, now_us);
-    take->answer = WR_TAKE_DECIDED;
-    if (state.start_us != before_us) {
-        if (state.used == 0) {
-            return;
-        }
-        slot->expiry_us = state.start_us + length_us;
-    }
-    slot->used = state.used;
-}
-
-/* A look or a refund that finds nothing leaves nothing, and so does a refused hit that is not
- * booked: only what was used makes a counter. */
-static void take_new_locked(struct wr_stripe *stripe, struct wr_slot_table *table,
-                            const struct wr_hash *hash, struct wr_take *take, int64_t now_us,
-                            struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
-{
-    struct wr_fixed_window state = {0};
-    const struct wr_verdict verdict = judge(take, &state, now_us);
-
-    if (state.used > 0) {
-        const int64_t expiry_us = state.start_us + take->limit.length_us;
-        const struct wr_slot slot = {
-            .hash = *hash,
-            .expiry_us = expiry_us,
-            .used = state.used,
-        };
-
-        sweep_locked(stripe, table, now_us, events);
-        if (!make_room_locked(stripe, now_us, events)) {
-            take->answer = WR_TAKE_FULL;
-            return;
-        }
-        if (!wr_slot_table_add(table, &slot)) {
-            take->answer = WR_TAKE_NO_MEMORY;
-            return;
-        }
-        stripe->n_used++;
-    }
-    take->verdict = verdict;
-    take->answer = WR_TAKE_DECIDED;
-}
-
-/* The tables of the class that the take's key is of; fixed windows are the only class. */
+/* The tables of the class that the key is of. */
 static struct wr_slot_table *table_of_locked(struct wr_stripe *stripe, const struct wr_hash *hash)
     WR_REQUIRES(stripe->mutex)
 {
     return &stripe->tables[(hash->high >> 32) & stripe->table_mask];
 }
 
-void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct wr_take *take,
-                    const struct wr_now *now, struct wr_stripe_events *events)
+/* Answers `take`. Field by field: as a whole, the verdict would be read wider than it was written,
+ * which the processor has to wait for. */
+static void answer(struct wr_take *take, const struct wr_verdict *verdict)
 {
-    lock(stripe, events);
+    take->answer = WR_TAKE_DECIDED;
+    take->verdict.over = verdict->over;
+    take->verdict.remaining = verdict->remaining;
+    take->verdict.reset_us = verdict->reset_us;
+}
 
-    const int64_t now_us = time_locked(stripe, now, events);
+static inline struct wr_verdict judge(const struct wr_counter_kind *kind, void *state,
+                                      const struct wr_take *take, const struct wr_limit *limit,
+                                      int64_t now_us)
+{
+    return take->is_refund ? kind->refund(state, limit, take->hits, now_us)
+                           : kind->take(state, limit, take->hits, now_us);
+}
+
+/* A look or a refund that finds nothing leaves nothing, and so does a refused hit that is not
+ * booked: only what was used makes a counter. */
+static void charge_new_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                              struct wr_take *take, const struct wr_limit *limit,
+                              struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+    const int64_t now_us = wr_counter_time(kind, &stripe->latest);
+    uint64_t state[STATE_WORDS] = {0};
+    const struct wr_verdict verdict = judge(kind, state, take, limit, now_us);
+
+    if (state[0] != 0) {
+        struct wr_slot_table *const table = table_of_locked(stripe, hash);
+
+        sweep_locked(stripe, table, now_us, events);
+        if (!make_room_locked(stripe, now_us, events)) {
+            take->answer = WR_TAKE_FULL;
+            return;
+        }
+        if (!wr_slot_table_add(table, hash, state)) {
+            take->answer = WR_TAKE_NO_MEMORY;
+            return;
+        }
+        stripe->n_used++;
+    }
+    answer(take, &verdict);
+}
+
+static inline void charge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                 struct wr_take *take, const struct wr_limit *limit,
+                                 struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
     struct wr_slot_table *const table = table_of_locked(stripe, hash);
     struct wr_slot *const slot = wr_slot_table_find(table, hash);
 
-    if (slot != NULL) {
-        take_known(slot, take, now_us);
-    } else {
-        take_new_locked(stripe, table, hash, take, now_us, events);
+    if (slot == NULL) {
+        charge_new_locked(stripe, hash, take, limit, events);
+        return;
     }
-    tend_next_locked(stripe, now_us, events);
+
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+
+    const struct wr_verdict verdict =
+        judge(kind, slot->state, take, limit, wr_counter_time(kind, &stripe->latest));
+
+    answer(take, &verdict);
+    wr_slot_table_note_expiry(table, wr_slot_expiry(slot));
+}
+
+static inline void enter(struct wr_stripe *stripe, const struct wr_now *now,
+                         struct wr_stripe_events *events) WR_ACQUIRE(stripe->mutex)
+{
+    lock(stripe, events);
+    set_time_locked(stripe, now, events);
+}
+
+static inline void leave(struct wr_stripe *stripe, struct wr_stripe_events *events)
+    WR_RELEASE(stripe->mutex)
+{
+    tend_next_locked(stripe, stripe->latest.wall_us, events);
     events->turn = stripe->turn;
     wr_mutex_unlock(&stripe->mutex);
+}
+
+void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct wr_take *take,
+                    const struct wr_now *now, struct wr_stripe_events *events)
+{
+    enter(stripe, now, events);
+    charge_locked(stripe, hash, take, &take->limit, events);
+    leave(stripe, events);
+}
+
+void wr_stripe_enter(struct wr_stripe *stripe, const struct wr_now *now,
+                     struct wr_stripe_events *events)
+{
+    enter(stripe, now, events);
+}
+
+void wr_stripe_leave(struct wr_stripe *stripe, struct wr_stripe_events *events)
+{
+    leave(stripe, events);
+}
+
+void wr_stripe_charge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                             struct wr_take *take, const struct wr_limit *limit,
+                             struct wr_stripe_events *events)
+{
+    charge_locked(stripe, hash, take, limit, events);
+}
+
+struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                        const struct wr_limit *limit, uint64_t hits)
+{
+    static const uint64_t never_hit[STATE_WORDS] = {0};
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+    const struct wr_slot *const slot = wr_slot_table_find(table_of_locked(stripe, hash), hash);
+
+    return kind->peek(slot == NULL ? never_hit : slot->state, limit, hits,
+                      wr_counter_time(kind, &stripe->latest));
+}
+
+/* Swept first, so that the counter is either live, or not there: then a slot that does not expire
+ * keeps its place. */
+enum wr_take_answer wr_stripe_reserve_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                             struct wr_stripe_events *events, bool *out_is_kept)
+{
+    static const uint64_t kept[STATE_WORDS] = {INT64_MAX};
+    struct wr_slot_table *const table = table_of_locked(stripe, hash);
+    const int64_t now_us = stripe->latest.wall_us;
+
+    *out_is_kept = false;
+    sweep_locked(stripe, table, now_us, events);
+    if (wr_slot_table_find(table, hash) != NULL) {
+        return WR_TAKE_DECIDED;
+    }
+    if (!make_room_locked(stripe, now_us, events)) {
+        return WR_TAKE_FULL;
+    }
+    if (!wr_slot_table_add(table, hash, kept)) {
+        return WR_TAKE_NO_MEMORY;
+    }
+    stripe->n_used++;
+    *out_is_kept = true;
+    return WR_TAKE_DECIDED;
+}
+
+void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash)
+{
+    struct wr_slot_table *const table = table_of_locked(stripe, hash);
+    struct wr_slot *const slot = wr_slot_table_find(table, hash);
+
+    WR_ASSERT(slot != NULL && wr_slot_expiry(slot) == INT64_MAX);
+    wr_slot_table_remove(table, slot);
+    stripe->n_used--;
 }
 
 void wr_stripe_tend(struct wr_stripe *stripe, const struct wr_now *now,
                     struct wr_stripe_events *events)
 {
     if (wr_mutex_trylock(&stripe->mutex)) {
-        tend_next_locked(stripe, time_locked(stripe, now, events), events);
+        set_time_locked(stripe, now, events);
+        tend_next_locked(stripe, stripe->latest.wall_us, events);
         wr_mutex_unlock(&stripe->mutex);
     }
 }
@@ -246,7 +329,7 @@ struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe)
 
     const struct wr_stripe_size size = {
         .n_counters = stripe->n_used,
-        .memory_bytes = sizeof *stripe + n_slots * sizeof(struct wr_slot) +
+        .memory_bytes = sizeof *stripe + n_slots * wr_slot_bytes(STATE_WORDS) +
                         (stripe->table_mask + UINT64_C(1)) * sizeof *stripe->tables,
     };
 

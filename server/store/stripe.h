@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One stripe of the local store: a lock and what it guards, many small tables of counters. Every
- * take looks after one further table, so that what has expired goes as takes come by, and a table
+ * visit looks after one further table, so that what has expired goes as takes come by, and a table
  * that has something expired is swept before a counter is added to it.
+ *
+ * Of an algorithm it knows what limit/algorithm.h says of each. A key has one algorithm, so one
+ * size of state and one clock: its class, which has tables of its own. There is one class so far,
+ * that of states of two words which expire by the wall clock.
  *
  * Takes are ordered by monotonic time: one whose clock was read before another's that came first is
  * late and counts at the other's wall time. When the clock was set back, which base/clock does by
@@ -10,12 +14,14 @@
  *
  * Invariant: no more than `share` counters are in the tables; until the clock is set back, a live
  * one is never removed, and wall time, as the stripe sees it, does not go back.
- * Threads: take and look from any thread; init and fini by the owner.
+ * Threads: take, tend, measure and enter from any thread; what ends in _locked between enter and
+ * leave; init and fini by the owner.
  */
 #ifndef WR_STORE_STRIPE_H
 #define WR_STORE_STRIPE_H
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -26,12 +32,12 @@
 #include "store/slot_table.h"
 
 struct wr_stripe {
-    alignas(64) struct wr_mutex mutex; /* rank WR_LOCK_STRIPE; stripes are locked one at a time */
+    alignas(64) struct wr_mutex mutex; /* rank WR_LOCK_STRIPE */
     struct wr_slot_table *tables;      /* owned; `table_mask` + 1 of them; guarded, as all below */
     struct wr_now latest;              /* of the take whose clock was read last */
     uint64_t share;                    /* immutable; how many counters may be in use */
     uint64_t n_used;                   /* of the share */
-    uint64_t turn;                     /* counts takes and tendings; says which table is next */
+    uint64_t turn;                     /* counts visits; says which table is next */
     uint32_t table_mask;               /* immutable */
     int64_t full_until_us;             /* when full: nothing expires before */
 };
@@ -41,7 +47,7 @@ struct wr_stripe_events {
     uint32_t n_contended; /* locks that another thread held */
     uint32_t n_restarts;  /* counters dropped because the clock was set back */
     uint32_t n_swept;     /* expired counters removed */
-    uint64_t turn;        /* of the stripe at the latest take */
+    uint64_t turn;        /* of the stripe visited last */
 };
 
 struct wr_stripe_size {
@@ -54,11 +60,45 @@ WR_MUST_USE enum wr_err wr_stripe_init(struct wr_stripe *stripe, uint64_t share)
 
 void wr_stripe_fini(struct wr_stripe *stripe);
 
-/* Judges and charges `take`, whose key has `hash`, at `now`; adds to `events`. */
+/* Judges and charges `take`, whose key has `hash`, at `now`; adds to `events`, as all below. */
 void wr_stripe_take(struct wr_stripe *stripe, const struct wr_hash *hash, struct wr_take *take,
                     const struct wr_now *now, struct wr_stripe_events *events);
 
-/* Looks after the next table as a take does, unless another thread is at work in the stripe. */
+/*
+ * Locks the stripe for several takes at one time, `now` or the latest time seen. A thread that
+ * enters several stripes does so in ascending order of address.
+ */
+void wr_stripe_enter(struct wr_stripe *stripe, const struct wr_now *now,
+                     struct wr_stripe_events *events) WR_ACQUIRE(stripe->mutex);
+
+void wr_stripe_leave(struct wr_stripe *stripe, struct wr_stripe_events *events)
+    WR_RELEASE(stripe->mutex);
+
+/* What a take of `hits` would come to. */
+struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                        const struct wr_limit *limit, uint64_t hits)
+    WR_REQUIRES(stripe->mutex);
+
+/*
+ * Makes sure that a take of `hash` finds a place. WR_TAKE_DECIDED: it does, and `*out_is_kept` says
+ * whether the place is kept for it until release; no take in between gets it, nor expires the
+ * counter. Else WR_TAKE_FULL or WR_TAKE_NO_MEMORY.
+ */
+WR_MUST_USE enum wr_take_answer
+wr_stripe_reserve_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                         struct wr_stripe_events *events, bool *out_is_kept)
+    WR_REQUIRES(stripe->mutex);
+
+/* Gives up a place that is kept; the next take gets it. */
+void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash)
+    WR_REQUIRES(stripe->mutex);
+
+/* Judges and charges `take` as `limit` has it, which is the take's, maybe with another count. */
+void wr_stripe_charge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                             struct wr_take *take, const struct wr_limit *limit,
+                             struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex);
+
+/* Looks after the next table as a visit does, unless another thread is at work in the stripe. */
 void wr_stripe_tend(struct wr_stripe *stripe, const struct wr_now *now,
                     struct wr_stripe_events *events);
 

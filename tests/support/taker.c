@@ -12,19 +12,30 @@ static void count_done(struct wr_batch *batch, void *context)
 void wr_taker_batch(struct wr_taker *taker, struct wr_take *takes, size_t n)
 {
     int n_done = 0;
+    struct wr_arena own;
+    struct wr_arena *const arena = taker->arena != NULL ? taker->arena : &own;
     struct wr_batch batch = {
         .takes = takes,
         .n_takes = n,
         .now = taker->now,
         .deadline_mono_us = INT64_MAX,
-        .mode = WR_CHARGE_BY_COUNT,
+        .mode = taker->mode,
         .metrics = taker->metrics,
+        .arena = arena,
         .done = count_done,
         .context = &n_done,
     };
 
+    if (arena == &own) {
+        wr_arena_init(&own, 1024);
+    }
     wr_backend_take(taker->backend, &batch);
     WR_ASSERT(n_done == 1);
+    if (arena == &own) {
+        wr_arena_fini(&own);
+    } else {
+        wr_arena_reset(arena);
+    }
 }
 
 static struct wr_take take_one(struct wr_taker *taker, struct wr_str key, uint64_t hits,

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "store/backend.h"
@@ -19,6 +20,8 @@ struct wr_taker {
     struct wr_metrics_block *metrics; /* borrowed; of this thread */
     struct wr_limit limit;
     struct wr_now now;
+    enum wr_charge_mode mode;
+    struct wr_arena *arena; /* borrowed, reset after each batch; NULL: each has one of its own */
 };
 
 /* Hands `takes` over as one batch and asserts that they were answered once, inline. */

@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <signal.h>
 
-static struct wr_mutex low, high, high_too;
+static struct wr_mutex low, highs[2];
 
 static void begin(void)
 {
     wr_mutex_init(&low, WR_LOCK_RULES);
-    wr_mutex_init(&high, WR_LOCK_STRIPE);
-    wr_mutex_init(&high_too, WR_LOCK_STRIPE);
+    wr_mutex_init(&highs[0], WR_LOCK_STRIPE);
+    wr_mutex_init(&highs[1], WR_LOCK_STRIPE);
 }
 
 /* Without clang's analysis, which would refuse what these tests do wrong on purpose. */
@@ -63,20 +63,20 @@ Test(lock, keeps_others_out_until_unlocked, .init = begin)
 Test(lock, ranks_may_be_taken_upwards_and_left_in_any_order, .init = begin)
 {
     lock(&low);
-    lock(&high);
-    lock(&high_too);
-    unlock(&high);
+    lock(&highs[0]);
+    lock(&highs[1]);
+    unlock(&highs[0]);
     unlock(&low);
-    unlock(&high_too);
+    unlock(&highs[1]);
     lock(&low);
     unlock(&low);
 }
 
 Test(lock, a_try_that_fails_holds_nothing, .init = begin)
 {
-    lock(&high);
-    cr_assert(!trylock(&high));
-    unlock(&high);
+    lock(&highs[0]);
+    cr_assert(!trylock(&highs[0]));
+    unlock(&highs[0]);
     lock(&low);
     unlock(&low);
 }
@@ -84,14 +84,34 @@ Test(lock, a_try_that_fails_holds_nothing, .init = begin)
 #if defined(WR_DEBUG)
 Test(lock, a_lower_rank_after_a_higher_aborts, .init = begin, .signal = SIGABRT)
 {
-    lock(&high);
+    lock(&highs[0]);
     lock(&low);
 }
 
 Test(lock, a_try_at_a_lower_rank_aborts_too, .init = begin, .signal = SIGABRT)
 {
-    lock(&high);
+    lock(&highs[0]);
     (void) trylock(&low);
+}
+
+Test(lock, one_rank_against_the_order_of_addresses_aborts, .init = begin, .signal = SIGABRT)
+{
+    lock(&highs[1]);
+    lock(&highs[0]);
+}
+
+Test(lock, a_try_against_the_order_of_addresses_aborts_too, .init = begin, .signal = SIGABRT)
+{
+    lock(&highs[1]);
+    (void) trylock(&highs[0]);
+}
+
+Test(lock, a_rank_that_was_left_may_begin_anywhere_again, .init = begin)
+{
+    lock(&highs[1]);
+    unlock(&highs[1]);
+    lock(&highs[0]);
+    unlock(&highs[0]);
 }
 
 Test(lock, locking_twice_aborts, .init = begin, .signal = SIGABRT)

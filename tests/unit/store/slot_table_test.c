@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
+#include "limit/algorithm.h"
 #include "tests/support/failing_malloc.h"
 
 /* Spreads numbers over the homes (the 64-bit finaliser of MurmurHash3). */
@@ -16,20 +17,27 @@ static struct wr_hash hash_of(uint64_t number)
     return (struct wr_hash){.low = x ^ x >> 33, .high = number};
 }
 
-static struct wr_slot slot_of(uint64_t number, int64_t expiry_us)
+/* All words but the first tell whose state it is. */
+static void fill(uint64_t *state, uint64_t number, int64_t expiry_us)
 {
-    return (struct wr_slot){
-        .hash = hash_of(number),
-        .expiry_us = expiry_us,
-        .used = number + 1,
-    };
+    state[0] = (uint64_t) expiry_us;
+    for (uint32_t i = 1; i < WR_STATE_WORDS_MAX; i++) {
+        state[i] = number + i;
+    }
+}
+
+static bool try_to_add(struct wr_slot_table *table, uint64_t number, int64_t expiry_us)
+{
+    const struct wr_hash hash = hash_of(number);
+    uint64_t state[WR_STATE_WORDS_MAX];
+
+    fill(state, number, expiry_us);
+    return wr_slot_table_add(table, &hash, state);
 }
 
 static void add(struct wr_slot_table *table, uint64_t number, int64_t expiry_us)
 {
-    const struct wr_slot slot = slot_of(number, expiry_us);
-
-    cr_assert(wr_slot_table_add(table, &slot), "counter %" PRIu64, number);
+    cr_assert(try_to_add(table, number, expiry_us), "counter %" PRIu64, number);
 }
 
 static bool has(const struct wr_slot_table *table, uint64_t number)
@@ -38,7 +46,10 @@ static bool has(const struct wr_slot_table *table, uint64_t number)
     const struct wr_slot *const slot = wr_slot_table_find(table, &hash);
 
     if (slot != NULL) {
-        cr_assert_eq(slot->used, number + 1, "counter %" PRIu64 " has another's state", number);
+        for (uint32_t i = 1; i < table->state_words; i++) {
+            cr_assert_eq(slot->state[i], number + i,
+                         "counter %" PRIu64 " has another's state in word %u", number, i);
+        }
     }
     return slot != NULL;
 }
@@ -47,9 +58,9 @@ Test(slot_table, holds_nothing_and_no_memory_at_first)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     cr_assert(!has(&table, 1));
-    cr_assert_null(table.slots);
+    cr_assert_null(table.words);
     cr_assert_eq(wr_slot_table_sweep(&table, 1000), 0u);
     wr_slot_table_fini(&table);
 }
@@ -58,7 +69,7 @@ Test(slot_table, finds_every_counter_at_every_size)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     for (uint64_t n = 0; n < 600; n++) {
         cr_assert(!has(&table, n));
         add(&table, n, 1000);
@@ -74,7 +85,7 @@ Test(slot_table, is_between_half_and_five_sixths_full_as_it_grows)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     for (uint32_t n = 1; n <= 1000; n++) {
         add(&table, n, 1000);
         cr_assert_leq(n * 5, table.capacity * 4, "%u counters in %u slots", n, table.capacity);
@@ -88,13 +99,13 @@ Test(slot_table, is_between_half_and_five_sixths_full_as_it_grows)
 Test(slot_table, tells_counters_apart_that_share_half_of_the_hash)
 {
     struct wr_slot_table table;
-    struct wr_slot a = {.hash = {7, 1}, .expiry_us = 9, .used = 1};
-    struct wr_slot b = {.hash = {7, 2}, .expiry_us = 9, .used = 2};
+    const struct wr_hash a = {7, 1}, b = {7, 2};
 
-    wr_slot_table_init(&table);
-    cr_assert(wr_slot_table_add(&table, &a) && wr_slot_table_add(&table, &b));
-    cr_assert_eq(wr_slot_table_find(&table, &a.hash)->used, 1u);
-    cr_assert_eq(wr_slot_table_find(&table, &b.hash)->used, 2u);
+    wr_slot_table_init(&table, 2);
+    cr_assert(wr_slot_table_add(&table, &a, (const uint64_t[]){9, 1}));
+    cr_assert(wr_slot_table_add(&table, &b, (const uint64_t[]){9, 2}));
+    cr_assert_eq(wr_slot_table_find(&table, &a)->state[1], 1u);
+    cr_assert_eq(wr_slot_table_find(&table, &b)->state[1], 2u);
     wr_slot_table_fini(&table);
 }
 
@@ -104,7 +115,7 @@ Test(slot_table, sweep_takes_the_expired_and_leaves_the_live_whatever_their_mixt
         struct wr_slot_table table;
         uint32_t n_live = 0;
 
-        wr_slot_table_init(&table);
+        wr_slot_table_init(&table, 2);
         for (uint64_t n = 0; n < 500; n++) {
             const bool is_live = n * 5 % 8 < live_of_8;
 
@@ -127,7 +138,7 @@ Test(slot_table, gives_memory_back_when_swept)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     for (uint64_t n = 0; n < 500; n++) {
         add(&table, n, n < 10 ? 2000 : 1000);
     }
@@ -136,14 +147,14 @@ Test(slot_table, gives_memory_back_when_swept)
     cr_assert_leq(table.capacity, 25u);
     cr_assert_eq(wr_slot_table_sweep(&table, 2000), 10u);
     cr_assert_eq(table.capacity, 0u);
-    cr_assert_null(table.slots);
+    cr_assert_null(table.words);
 }
 
 Test(slot_table, an_earlier_expiry_is_noted)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     add(&table, 1, 1000);
     wr_slot_table_note_expiry(&table, 2000);
     cr_assert_eq(table.earliest_us, 1000);
@@ -157,7 +168,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
     struct wr_slot_table table;
     uint64_t n = 0;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     for (; n < 100; n++) {
         add(&table, n, 1000);
     }
@@ -169,9 +180,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
         add(&table, n, 1000);
     }
 
-    const struct wr_slot more = slot_of(n, 1000);
-
-    cr_assert(!wr_slot_table_add(&table, &more));
+    cr_assert(!try_to_add(&table, n, 1000));
     cr_assert(!has(&table, n), "a search ends although the table is as full as can be");
     cr_assert_eq(table.n_used, n);
     failing_malloc_stop();
@@ -186,7 +195,7 @@ Test(slot_table, without_memory_a_sweep_still_removes)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, 2);
     for (uint64_t n = 0; n < 100; n++) {
         add(&table, n, n == 0 ? 2000 : 1000);
     }
@@ -198,8 +207,32 @@ Test(slot_table, without_memory_a_sweep_still_removes)
     wr_slot_table_fini(&table);
 }
 
+Test(slot_table, what_was_removed_is_gone_and_its_place_can_be_used_without_memory)
+{
+    struct wr_slot_table table;
+
+    wr_slot_table_init(&table, 2);
+    for (uint64_t n = 0; n < 100; n++) {
+        add(&table, n, 1000);
+    }
+    failing_malloc_start(0);
+    for (uint64_t n = 0; n < 100; n++) {
+        const struct wr_hash hash = hash_of(n);
+
+        wr_slot_table_remove(&table, wr_slot_table_find(&table, &hash));
+        cr_assert_eq(table.n_used, 99u);
+        cr_assert(!has(&table, n));
+        add(&table, 100 + n, 1000);
+        for (uint64_t k = n + 1; k <= 100 + n; k++) {
+            cr_assert(has(&table, k), "counter %" PRIu64 " after %" PRIu64 " went", k, n);
+        }
+    }
+    failing_malloc_stop();
+    wr_slot_table_fini(&table);
+}
+
 /* The same counters come, expire and go in any order; a plain array says what must be there. */
-Test(slot_table, agrees_with_a_model_over_a_long_life)
+static void live_long(uint32_t state_words)
 {
     enum { N = 300 };
     int64_t expiry_us[N] = {0};
@@ -207,7 +240,7 @@ Test(slot_table, agrees_with_a_model_over_a_long_life)
     uint64_t random = 88172645463325252u;
     size_t n_swept = 0;
 
-    wr_slot_table_init(&table);
+    wr_slot_table_init(&table, state_words);
     for (int64_t now_us = 1; now_us < 20000; now_us++) {
         random ^= random << 13;
         random ^= random >> 7;
@@ -230,4 +263,11 @@ Test(slot_table, agrees_with_a_model_over_a_long_life)
     }
     cr_assert_gt(n_swept, 10000u);
     wr_slot_table_fini(&table);
+}
+
+Test(slot_table, agrees_with_a_model_over_a_long_life_for_states_of_every_size)
+{
+    for (uint32_t words = 2; words <= WR_STATE_WORDS_MAX; words++) {
+        live_long(words);
+    }
 }
