@@ -18,7 +18,8 @@
     X(WR_LOCK_CONNECTIONS, "the connections that were accepted")                                   \
     X(WR_LOCK_METRICS, "the list of metric blocks")                                                \
     X(WR_LOCK_TEST, "a backend of the tests")                                                      \
-    X(WR_LOCK_STRIPE, "a stripe of the local store")
+    X(WR_LOCK_STRIPE, "a stripe of the local store")                                               \
+    X(WR_LOCK_OVER_LIMIT, "a stripe of the over-limit cache")
 
 enum wr_lock_rank {
 #define WR_LOCK_ENUM(name, text) name,

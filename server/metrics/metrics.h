@@ -47,6 +47,8 @@
       "Descriptors over their limit, shadow and quota rules included.")                            \
     X(WR_METRIC_DESCRIPTORS_BOOKED_LATE, "descriptors_booked_late_total",                          \
       "Descriptors of calls that came too late, booked because of `count: all`.")                  \
+    X(WR_METRIC_DESCRIPTORS_CACHED, "over_limit_with_local_cache_total",                           \
+      "Descriptors over their limit that the over-limit cache answered.")                          \
     X(WR_METRIC_SHADOW_OVER, "shadow_over_limit_total",                                            \
       "Descriptors over a limit in shadow mode: let through.")                                     \
     X(WR_METRIC_GLOBAL_SHADOW, "global_shadow_total",                                              \

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/fallback_store.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+
+/* What memory needs for a group of some takes. */
+#define LOCAL_ARENA_SIZE 1024
+
+struct fallback_store {
+    struct wr_backend backend;
+    struct wr_backend *remote;        /* owned */
+    struct wr_backend *local;         /* owned; answers inline */
+    const _Atomic uint32_t *replicas; /* borrowed */
+    struct wr_metrics_block *metrics; /* of the metrics; written by atomic adds alone */
+};
+
+/* One batch with takes that may fall back, in the call's arena. */
+struct fallback_call {
+    struct fallback_store *store;
+    struct wr_batch *outer;
+    struct wr_batch remote;   /* the same takes */
+    struct wr_take *takes;    /* for memory: room for those with the fallback */
+    struct wr_take **origins; /* of each of them, the take of the outer batch */
+    size_t n_takes;
+};
+
+static bool is_decided(const struct wr_take *take)
+{
+    return take->answer == WR_TAKE_DECIDED;
+}
+
+static bool is_one_fate(const struct wr_batch *batch, const struct wr_take *a,
+                        const struct wr_take *b)
+{
+    return batch->mode == WR_CHARGE_STOP || a->group == b->group;
+}
+
+/* Whether the remote store has refused the group of `take`. */
+static bool is_refused(const struct wr_batch *batch, const struct wr_take *take)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        const struct wr_take *const other = &batch->takes[i];
+
+        if (is_one_fate(batch, take, other) && is_decided(other) && other->verdict.over &&
+            (other->is_enforced || batch->mode == WR_CHARGE_STOP)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether `take` is not charged when its group is refused. */
+static bool is_held_back(const struct wr_batch *batch, const struct wr_take *take)
+{
+    return !take->is_refund && !take->must_book &&
+           (batch->mode == WR_CHARGE_STOP || take->limit.count == WR_COUNT_ALL_OR_NOTHING);
+}
+
+static bool has_fallen_mate(const struct wr_batch *batch, const struct wr_take *take)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        const struct wr_take *const other = &batch->takes[i];
+
+        if (is_one_fate(batch, take, other) && !is_decided(other) && other->has_local_fallback) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t share_of(uint64_t requests, uint32_t replicas)
+{
+    return replicas <= 1 ? requests : requests / replicas + (requests % replicas != 0);
+}
+
+static void add_take(struct fallback_call *call, struct wr_take *origin, bool is_looked_at)
+{
+    struct wr_take *const take = &call->takes[call->n_takes];
+
+    *take = *origin;
+    if (is_looked_at) {
+        take->hits = 0;
+    }
+    call->origins[call->n_takes++] = origin;
+}
+
+/* Chooses what memory takes. Groups matter only when they were torn: some decided, some not. */
+static void choose_takes(struct fallback_call *call, bool is_torn)
+{
+    const struct wr_batch *const batch = call->outer;
+
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        struct wr_take *const take = &batch->takes[i];
+        const bool refused = take->has_local_fallback && is_torn && is_refused(batch, take);
+
+        if (!take->has_local_fallback) {
+            continue;
+        }
+        if (!is_decided(take)) {
+            add_take(call, take, refused && is_held_back(batch, take));
+        } else if (is_torn && !refused && has_fallen_mate(batch, take)) {
+            add_take(call, take, false);
+        }
+    }
+}
+
+static void local_done(struct wr_batch *batch, void *context)
+{
+    (void) batch;
+    *(bool *) context = true;
+}
+
+/* Many threads may be here at once: blocks that a thread fills by plain adds are not for them. */
+static void keep_metrics(struct fallback_store *store, const struct wr_metrics_block *block)
+{
+    for (size_t i = 0; i < WR_METRICS_COUNT; i++) {
+        const uint64_t n = atomic_load_explicit(&block->counts[i], memory_order_relaxed);
+
+        if (n > 0) {
+            atomic_fetch_add_explicit(&store->metrics->counts[i], n, memory_order_relaxed);
+        }
+    }
+}
+
+/* The call's arena and metrics belong to another thread by now. */
+static void ask_local(struct fallback_call *call)
+{
+    struct wr_metrics_block metrics = {0};
+    struct wr_arena arena;
+    bool is_answered = false;
+    struct wr_batch batch = *call->outer;
+
+    wr_arena_init(&arena, LOCAL_ARENA_SIZE);
+    batch.takes = call->takes;
+    batch.n_takes = call->n_takes;
+    batch.metrics = &metrics;
+    batch.arena = &arena;
+    batch.done = local_done;
+    batch.context = &is_answered;
+    wr_backend_take(call->store->local, &batch);
+    WR_ASSERT(is_answered);
+    wr_arena_fini(&arena);
+    keep_metrics(call->store, &metrics);
+}
+
+static void fall_back(struct fallback_call *call, bool is_torn)
+{
+    const uint32_t replicas = atomic_load_explicit(call->store->replicas, memory_order_relaxed);
+
+    choose_takes(call, is_torn);
+    for (size_t i = 0; i < call->n_takes; i++) {
+        call->takes[i].limit.requests = share_of(call->takes[i].limit.requests, replicas);
+    }
+    ask_local(call);
+    for (size_t i = 0; i < call->n_takes; i++) {
+        struct wr_take *const origin = call->origins[i];
+        const struct wr_take *const take = &call->takes[i];
+
+        if (!is_decided(origin)) {
+            origin->answer = take->answer;
+        }
+        if (is_decided(take)) {
+            origin->verdict = take->verdict;
+            origin->limit.requests = take->limit.requests;
+            origin->is_degraded = true;
+        }
+    }
+}
+
+static void remote_done(struct wr_batch *batch, void *context)
+{
+    struct fallback_call *const call = context;
+    struct wr_batch *const outer = call->outer;
+    size_t n_decided = 0, n_fallen = 0;
+
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        n_decided += is_decided(&batch->takes[i]);
+        n_fallen += !is_decided(&batch->takes[i]) && batch->takes[i].has_local_fallback;
+    }
+    if (n_fallen > 0) {
+        fall_back(call, n_decided > 0);
+    }
+    outer->done(outer, outer->context);
+}
+
+/* NULL when memory is out. */
+static struct fallback_call *make_call(struct fallback_store *store, struct wr_batch *batch,
+                                       size_t n)
+{
+    struct fallback_call *const call = wr_arena_alloc(batch->arena, sizeof *call);
+
+    if (call == NULL) {
+        return NULL;
+    }
+    *call = (struct fallback_call){
+        .store = store,
+        .outer = batch,
+        .remote = *batch,
+        .takes = wr_arena_calloc(batch->arena, n, sizeof *call->takes),
+        .origins = wr_arena_calloc(batch->arena, n, sizeof *call->origins),
+    };
+    call->remote.done = remote_done;
+    call->remote.context = call;
+    return call->takes != NULL && call->origins != NULL ? call : NULL;
+}
+
+static void fail_no_memory(struct wr_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        batch->takes[i].answer = WR_TAKE_NO_MEMORY;
+    }
+    batch->done(batch, batch->context);
+}
+
+static void fallback_store_take(struct wr_backend *backend, struct wr_batch *batch)
+{
+    struct fallback_store *const store = (struct fallback_store *) backend;
+    size_t n = 0;
+
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        n += batch->takes[i].has_local_fallback;
+    }
+    if (n == 0) {
+        wr_backend_take(store->remote, batch);
+        return;
+    }
+
+    struct fallback_call *const call = make_call(store, batch, n);
+
+    if (call == NULL) {
+        fail_no_memory(batch);
+        return;
+    }
+    wr_backend_take(store->remote, &call->remote);
+}
+
+static void fallback_store_destroy(struct wr_backend *backend)
+{
+    struct fallback_store *const store = (struct fallback_store *) backend;
+
+    wr_backend_destroy(store->remote);
+    wr_backend_destroy(store->local);
+    free(store);
+}
+
+enum wr_err wr_fallback_store_new(const struct wr_fallback_options *options,
+                                  struct wr_backend **remote, struct wr_backend **local,
+                                  struct wr_backend **out_backend)
+{
+    static const struct wr_backend_ops ops = {
+        .take = fallback_store_take,
+        .destroy = fallback_store_destroy,
+    };
+    struct fallback_store *const store = malloc(sizeof *store);
+    struct wr_metrics_block *const metrics =
+        store != NULL ? wr_metrics_block_new(options->metrics) : NULL;
+
+    if (metrics == NULL) {
+        free(store);
+        return WR_ERR_NO_MEMORY;
+    }
+    *store = (struct fallback_store){
+        .backend = {.ops = &ops},
+        .remote = *remote,
+        .local = *local,
+        .replicas = options->replicas,
+        .metrics = metrics,
+    };
+    *remote = NULL;
+    *local = NULL;
+    *out_backend = &store->backend;
+    return WR_OK;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/over_limit_cache.h"
+
+#include <stdlib.h>
+
+struct over_limit_cache {
+    struct wr_backend backend;
+    struct wr_backend *inner;          /* owned */
+    struct wr_over_limit_table *table; /* owned */
+    struct wr_clock *clock;            /* borrowed */
+};
+
+/* A take that the inner backend is asked for. */
+struct asked {
+    struct wr_take *origin; /* of the outer batch */
+    bool is_lasting;
+    struct wr_over_limit_asked in_table; /* when it is lasting */
+};
+
+/* One batch, in the call's arena. */
+struct cache_call {
+    struct over_limit_cache *cache;
+    struct wr_batch *outer;
+    struct wr_batch inner; /* the takes that are not known to be over, copied */
+    struct asked *asked;   /* one for each of them, in order */
+};
+
+/* Whether a refusal of `take` stands for whatever is taken later in the window. */
+static bool is_lasting(const struct wr_batch *batch, const struct wr_take *take)
+{
+    return take->limit.algorithm == WR_ALGORITHM_FIXED_WINDOW &&
+           (batch->mode == WR_CHARGE_STOP || take->limit.count == WR_COUNT_ALL);
+}
+
+static bool has_lasting(const struct wr_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        if (is_lasting(batch, &batch->takes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Answers what is known; the rest goes to the inner batch. Returns how many were known. */
+static size_t part_takes(struct cache_call *call)
+{
+    const struct wr_batch *const outer = call->outer;
+
+    for (size_t i = 0; i < outer->n_takes; i++) {
+        struct wr_take *const take = &outer->takes[i];
+        struct asked asked = {.origin = take, .is_lasting = is_lasting(outer, take)};
+
+        if (asked.is_lasting && wr_over_limit_table_answer(call->cache->table, take,
+                                                           outer->now.mono_us, &asked.in_table)) {
+            continue;
+        }
+        call->asked[call->inner.n_takes] = asked;
+        call->inner.takes[call->inner.n_takes++] = *take;
+    }
+    return outer->n_takes - call->inner.n_takes;
+}
+
+/* Whether the group has an enforced take that is known to be over: those that are not asked for. */
+static bool is_group_refused(const struct cache_call *call, uint32_t group)
+{
+    const struct wr_batch *const outer = call->outer;
+    size_t n_asked = 0;
+
+    for (size_t i = 0; i < outer->n_takes; i++) {
+        const struct wr_take *const take = &outer->takes[i];
+
+        if (n_asked < call->inner.n_takes && call->asked[n_asked].origin == take) {
+            n_asked++;
+        } else if (take->group == group && take->is_enforced) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a take is not charged because others are known to be over. */
+static bool is_held_back(const struct cache_call *call, const struct wr_take *take)
+{
+    if (take->is_refund || take->must_book) {
+        return false;
+    }
+    return call->outer->mode == WR_CHARGE_STOP ||
+           (take->limit.count == WR_COUNT_ALL_OR_NOTHING && is_group_refused(call, take->group));
+}
+
+static uint64_t saturated(uint64_t hits)
+{
+    return hits < WR_COUNT_MAX ? hits : WR_COUNT_MAX;
+}
+
+/* Lets the hits that were held go with `take`. From a refund they are taken off, which comes to the
+ * same as charging them before it; when they are more, the rest is charged. */
+static void add_held(struct wr_take *take, uint64_t held)
+{
+    const uint64_t hits = saturated(take->hits);
+
+    if (!take->is_refund) {
+        take->hits = saturated(hits + held);
+    } else if (hits >= held) {
+        take->hits = hits - held;
+    } else {
+        take->hits = held - hits;
+        take->is_refund = false;
+        take->is_enforced = false;
+        take->limit.count = WR_COUNT_ALL;
+    }
+}
+
+static void inner_done(struct wr_batch *batch, void *context)
+{
+    struct cache_call *const call = context;
+    struct wr_batch *const outer = call->outer;
+    const int64_t mono_us = wr_clock_read(call->cache->clock).mono_us;
+
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        const struct wr_take *const take = &batch->takes[i];
+        const struct asked *const asked = &call->asked[i];
+        struct wr_take *const origin = asked->origin;
+
+        origin->answer = take->answer;
+        origin->is_degraded = take->is_degraded;
+        origin->limit.requests = take->limit.requests;
+        origin->verdict = take->verdict;
+        origin->verdict.over = take->verdict.over && !origin->is_refund;
+        if (asked->is_lasting) {
+            wr_over_limit_table_learn(call->cache->table, origin, &asked->in_table, mono_us);
+        }
+    }
+    outer->done(outer, outer->context);
+}
+
+static void ask_inner(struct cache_call *call, bool has_known)
+{
+    for (size_t i = 0; i < call->inner.n_takes; i++) {
+        struct wr_take *const take = &call->inner.takes[i];
+        const struct asked *const asked = &call->asked[i];
+
+        if (has_known && is_held_back(call, take)) {
+            take->hits = 0;
+        }
+        if (asked->is_lasting && asked->in_table.held > 0) {
+            add_held(take, asked->in_table.held);
+        }
+    }
+    wr_backend_take(call->cache->inner, &call->inner);
+}
+
+/* NULL when memory is out. */
+static struct cache_call *make_call(struct over_limit_cache *cache, struct wr_batch *batch)
+{
+    struct cache_call *const call = wr_arena_alloc(batch->arena, sizeof *call);
+
+    if (call == NULL) {
+        return NULL;
+    }
+    *call = (struct cache_call){
+        .cache = cache,
+        .outer = batch,
+        .inner = *batch,
+        .asked = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->asked),
+    };
+    call->inner.takes = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->inner.takes);
+    call->inner.n_takes = 0;
+    call->inner.done = inner_done;
+    call->inner.context = call;
+    return call->asked != NULL && call->inner.takes != NULL ? call : NULL;
+}
+
+static void fail_no_memory(struct wr_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        batch->takes[i].answer = WR_TAKE_NO_MEMORY;
+    }
+    batch->done(batch, batch->context);
+}
+
+static void over_limit_cache_take(struct wr_backend *backend, struct wr_batch *batch)
+{
+    struct over_limit_cache *const cache = (struct over_limit_cache *) backend;
+
+    if (!has_lasting(batch)) {
+        wr_backend_take(cache->inner, batch);
+        return;
+    }
+
+    struct cache_call *const call = make_call(cache, batch);
+
+    if (call == NULL) {
+        fail_no_memory(batch);
+        return;
+    }
+
+    const size_t n_known = part_takes(call);
+
+    wr_metrics_add(batch->metrics, WR_METRIC_DESCRIPTORS_CACHED, n_known);
+    if (call->inner.n_takes == 0) {
+        batch->done(batch, batch->context);
+        return;
+    }
+    ask_inner(call, n_known > 0);
+}
+
+static void over_limit_cache_destroy(struct wr_backend *backend)
+{
+    struct over_limit_cache *const cache = (struct over_limit_cache *) backend;
+
+    wr_backend_destroy(cache->inner);
+    wr_over_limit_table_destroy(cache->table);
+    free(cache);
+}
+
+enum wr_err wr_over_limit_cache_new(const struct wr_over_limit_cache_options *options,
+                                    struct wr_backend **inner, struct wr_backend **out_backend)
+{
+    static const struct wr_backend_ops ops = {
+        .take = over_limit_cache_take,
+        .destroy = over_limit_cache_destroy,
+    };
+    struct over_limit_cache *const cache = malloc(sizeof *cache);
+
+    if (cache == NULL) {
+        return WR_ERR_NO_MEMORY;
+    }
+    *cache = (struct over_limit_cache){.backend = {.ops = &ops}, .clock = options->clock};
+
+    const enum wr_err err = wr_over_limit_table_new(options->max_entries, &cache->table);
+
+    if (err != WR_OK) {
+        free(cache);
+        return err;
+    }
+    cache->inner = *inner;
+    *inner = NULL;
+    *out_backend = &cache->backend;
+    return WR_OK;
+}
