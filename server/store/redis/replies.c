@@ -10,7 +10,7 @@
 #include "base/arena.h"
 
 /* What one reply may take: the map of the largest cluster is far below. */
-#define MAX_BYTES (64U << 20)
+#define MAX_BYTES ((size_t) 64 << 20)
 #define MAX_ELEMENTS (4 << 20)
 #define FIRST_CHUNK 8192
 
@@ -20,12 +20,22 @@ struct wr_redis_replies {
     bool is_whole; /* a reply was given out: the arena holds nothing else */
 };
 
+/* Cleared; NULL beyond the bound, too. */
+static void *alloc(struct wr_redis_replies *replies, size_t n, size_t size)
+{
+    const size_t used = replies->arena.total_size;
+
+    return used < MAX_BYTES && n <= (MAX_BYTES - used) / size
+               ? wr_arena_calloc(&replies->arena, n, size)
+               : NULL;
+}
+
 static redisReply *add(const redisReadTask *task, int type)
 {
     struct wr_redis_replies *const replies = task->privdata;
-    redisReply *const reply = wr_arena_calloc(&replies->arena, 1, sizeof *reply);
+    redisReply *const reply = alloc(replies, 1, sizeof *reply);
 
-    if (reply == NULL || replies->arena.total_size > MAX_BYTES) {
+    if (reply == NULL) {
         return NULL;
     }
     reply->type = type;
@@ -45,7 +55,7 @@ static void *create_string(const redisReadTask *task, char *text, size_t len)
     if (reply == NULL) {
         return NULL;
     }
-    reply->str = wr_arena_alloc(&replies->arena, len + 1);
+    reply->str = alloc(replies, len + 1, 1);
     if (reply->str == NULL) {
         return NULL;
     }
@@ -64,7 +74,7 @@ static void *create_array(const redisReadTask *task, int n)
         return NULL;
     }
     reply->elements = (size_t) n;
-    reply->element = wr_arena_calloc(&replies->arena, (size_t) n, sizeof(redisReply *));
+    reply->element = alloc(replies, (size_t) n, sizeof(redisReply *));
     return reply->element != NULL ? reply : NULL;
 }
 
