@@ -15,7 +15,6 @@
 #define FLAG_REFUND 4u
 #define FLAG_ENFORCED 8u
 #define FLAG_MUST_BOOK 16u
-#define KIND_FIXED_WINDOW 0u
 #define REMAINS_OVER (-1)
 #define REMAINS_FOREIGN (-2)
 #define REMAINS_LATE (-3)
@@ -56,6 +55,15 @@ static unsigned count_bits(enum wr_count count)
     }
 }
 
+static unsigned kind_of(enum wr_algorithm algorithm)
+{
+    switch (algorithm) {
+    case WR_ALGORITHM_FIXED_WINDOW:
+    default:
+        return 0;
+    }
+}
+
 static char *put_take(char *out, const struct wr_take *take)
 {
     const unsigned flags = count_bits(take->limit.count) | (take->is_refund ? FLAG_REFUND : 0) |
@@ -65,7 +73,7 @@ static char *put_take(char *out, const struct wr_take *take)
     out = put_number(out, take->hits);
     out = put_number(out, take->limit.requests);
     out = put_number(out, (uint64_t) take->limit.length_us);
-    out = put_uint(out, KIND_FIXED_WINDOW, 1);
+    out = put_uint(out, kind_of(take->limit.algorithm), 1);
     out = put_uint(out, flags, 1);
     return put_uint(out, take->group, 4);
 }
@@ -76,7 +84,8 @@ static bool is_plain(const struct wr_redis_script_call *call)
     for (size_t i = 0; i < call->n_takes; i++) {
         const struct wr_take *const take = call->takes[i];
 
-        if (take->is_refund || take->hits == 0 || take->limit.count != WR_COUNT_ALL) {
+        if (take->is_refund || take->hits == 0 || take->limit.count != WR_COUNT_ALL ||
+            take->limit.algorithm != WR_ALGORITHM_FIXED_WINDOW) {
             return false;
         }
     }

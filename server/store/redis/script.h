@@ -23,7 +23,7 @@ struct redisReply;
 
 struct wr_redis_script_call {
     const struct wr_str *keys;    /* in Redis, one a take; borrowed, as all below */
-    struct wr_take *const *takes; /* in the order of the batch */
+    struct wr_take *const *takes; /* in the order of the batch; those of a group are neighbours */
     size_t n_takes;               /* > 0 */
     enum wr_charge_mode mode;
     int64_t not_after_us; /* Redis time after which only must_book takes count; 0: none */

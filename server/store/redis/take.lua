@@ -182,14 +182,6 @@ local function give_back(take)
   take.remains = max(0, take.kind.remains(take.state, take, 0))
 end
 
--- A look that tells whether `hits` would have been over.
-local function look(take, hits)
-  judge(take, 0)
-  if is_over(take, hits) then
-    take.remains = OVER
-  end
-end
-
 -- The hits that `group` would put on each key: those on one key add up before the check.
 local function sum_demand(group)
   local demand = {}
@@ -204,21 +196,33 @@ local function sum_demand(group)
   return demand
 end
 
-local function fits(group, demand)
+-- Says of each whether it would be over, and returns whether all that matter fit.
+local function check(group)
+  local demand = sum_demand(group)
+  local all_fit = true
+
   for i = 1, #group do
     local take = group[i]
 
-    if take.is_enforced and not take.is_refund and
-      (not take.state or is_over(take, demand[take.key])) then
-      return false
+    take.would_be_over = take.state and not take.is_refund and is_over(take, demand[take.key])
+    if take.is_enforced and (take.would_be_over or not take.state) and not take.is_refund then
+      all_fit = false
     end
   end
-  return true
+  return all_fit
+end
+
+-- What is not charged is looked at; it was over if it would have been.
+local function look(take)
+  if take.would_be_over then
+    take.remains = OVER
+  else
+    judge(take, 0)
+  end
 end
 
 local function take_group(group)
-  local demand = sum_demand(group)
-  local all_fit = fits(group, demand)
+  local all_fit = check(group)
 
   for i = 1, #group do
     local take = group[i]
@@ -228,9 +232,9 @@ local function take_group(group)
     elseif take.is_refund then
       give_back(take)
     elseif take.count == COUNT_ALL_OR_NOTHING and not all_fit then
-      look(take, demand[take.key])
+      look(take)
     elseif take.count == COUNT_ADMITTED and is_over(take, take.hits) then
-      look(take, take.hits)
+      take.remains = OVER
     else
       charge(take)
     end

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random sequences of calls, judged by the script and by a plain model; what differs is shrunk. */
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "store/redis/script.h"
+#include "tests/support/script_bed.h"
+#include "tests/support/take_model.h"
+
+#define N_SEQUENCES 10000
+#define IN_FLIGHT 100 /* sequences whose calls are sent before the first reply is read */
+#define MAX_CALLS 8
+#define MAX_TAKES 4
+#define N_KEYS 4
+
+struct one {
+    unsigned key;
+    struct wr_take take; /* without key */
+};
+
+struct call {
+    int64_t now_us;
+    enum wr_charge_mode mode;
+    size_t n;
+    struct one ones[MAX_TAKES];
+};
+
+struct sequence {
+    size_t n;
+    struct call calls[MAX_CALLS];
+};
+
+/* A key has one length, as the length is a part of it. */
+static const int64_t lengths_us[N_KEYS] = {10001, 1000000, 60000000, 86400000000};
+
+/* ---- making ---- */
+
+/* Marsaglia's xorshift64. */
+static uint64_t draw(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static uint64_t draw_below(uint64_t *seed, uint64_t n)
+{
+    return draw(seed) % n;
+}
+
+static int64_t draw_time(uint64_t *seed, int64_t now_us)
+{
+    const int64_t length_us = lengths_us[draw_below(seed, N_KEYS)];
+    const int64_t next_us = now_us - now_us % length_us + length_us;
+
+    switch (draw_below(seed, 6)) {
+    case 0:
+        return now_us + (int64_t) draw_below(seed, 3);
+    case 1:
+        return next_us - 1 + (int64_t) draw_below(seed, 3);
+    case 2:
+        return now_us + (int64_t) draw_below(seed, 2 * (uint64_t) length_us);
+    case 3:
+        return now_us - (int64_t) draw_below(seed, (uint64_t) length_us);
+    case 4:
+        return now_us - (int64_t) draw_below(seed, 5 * (uint64_t) length_us);
+    default:
+        return now_us;
+    }
+}
+
+static uint64_t draw_hits(uint64_t *seed)
+{
+    return draw_below(seed, 16) == 0 ? WR_COUNT_MAX - draw_below(seed, 3) : draw_below(seed, 4);
+}
+
+static struct one draw_one(uint64_t *seed)
+{
+    const unsigned key = (unsigned) draw_below(seed, N_KEYS);
+
+    return (struct one){
+        .key = key,
+        .take =
+            {
+                .limit =
+                    {
+                        .requests = draw_below(seed, 8) == 0 ? UINT32_MAX : draw_below(seed, 6),
+                        .length_us = lengths_us[key],
+                        .count = (enum wr_count) draw_below(seed, 3),
+                    },
+                .hits = draw_hits(seed),
+                .is_refund = draw_below(seed, 6) == 0,
+                .is_enforced = draw_below(seed, 4) != 0,
+            },
+    };
+}
+
+/* Takes of one group are neighbours. A third of the calls are of the plain sort, which the script
+ * has a short way for. */
+static void draw_call(uint64_t *seed, struct call *call)
+{
+    const bool is_plain = draw_below(seed, 3) == 0;
+    uint32_t group = 0;
+
+    call->mode = !is_plain && draw_below(seed, 5) == 0 ? WR_CHARGE_STOP : WR_CHARGE_BY_COUNT;
+    call->n = 1 + draw_below(seed, MAX_TAKES);
+    for (size_t i = 0; i < call->n; i++) {
+        call->ones[i] = draw_one(seed);
+        group += (uint32_t) draw_below(seed, 2);
+        call->ones[i].take.group = group;
+        if (is_plain) {
+            call->ones[i].take.limit.count = WR_COUNT_ALL;
+            call->ones[i].take.is_refund = false;
+            call->ones[i].take.hits += call->ones[i].take.hits == 0;
+        }
+    }
+}
+
+static void draw_sequence(uint64_t *seed, struct sequence *sequence)
+{
+    int64_t now_us = WR_SCRIPT_BED_DAY + (int64_t) draw_below(seed, 86400000000);
+
+    sequence->n = 1 + draw_below(seed, MAX_CALLS);
+    for (size_t i = 0; i < sequence->n; i++) {
+        now_us = draw_time(seed, now_us);
+        draw_call(seed, &sequence->calls[i]);
+        sequence->calls[i].now_us = now_us;
+    }
+}
+
+/* ---- playing ---- */
+
+struct game {
+    struct wr_script_bed bed;
+    uint64_t n_played;
+    bool has_faulty_model;
+};
+
+/* The keys of one playing of a sequence, which no other has. */
+struct keys {
+    char texts[N_KEYS][32];
+};
+
+static struct keys keys_of(uint64_t number)
+{
+    struct keys keys;
+
+    for (unsigned i = 0; i < N_KEYS; i++) {
+        (void) snprintf(keys.texts[i], sizeof keys.texts[i], "%" PRIu64 ":%u", number, i);
+    }
+    return keys;
+}
+
+static void fill(const struct call *call, const struct keys *keys, struct wr_take *takes)
+{
+    for (size_t i = 0; i < call->n; i++) {
+        takes[i] = call->ones[i].take;
+        takes[i].key = wr_str_of(keys->texts[call->ones[i].key]);
+    }
+}
+
+static void send(struct game *game, const struct sequence *sequence, const struct keys *keys)
+{
+    struct wr_take takes[MAX_TAKES];
+
+    for (size_t i = 0; i < sequence->n; i++) {
+        const struct call *const call = &sequence->calls[i];
+
+        fill(call, keys, takes);
+        wr_script_bed_send(&game->bed, takes, call->n, call->mode, call->now_us, 0);
+    }
+}
+
+static bool is_same(const struct wr_take *a, const struct wr_take *b)
+{
+    return a->answer == b->answer && a->verdict.over == b->verdict.over &&
+           a->verdict.remaining == b->verdict.remaining &&
+           a->verdict.reset_us == b->verdict.reset_us;
+}
+
+/* Whether model and script agree on all of a sequence that was sent. */
+static bool agrees(struct game *game, const struct sequence *sequence, const struct keys *keys)
+{
+    struct wr_take_model model = {.forgets_duplicates = game->has_faulty_model};
+    struct wr_take want[MAX_TAKES], got[MAX_TAKES];
+    bool is_good = true;
+
+    for (size_t i = 0; i < sequence->n; i++) {
+        const struct call *const call = &sequence->calls[i];
+
+        fill(call, keys, want);
+        fill(call, keys, got);
+        wr_take_model_batch(&model, want, call->n, call->mode, call->now_us);
+        is_good =
+            wr_script_bed_receive(&game->bed, got, call->n) == WR_REDIS_SCRIPT_ANSWERED && is_good;
+        for (size_t k = 0; k < call->n; k++) {
+            is_good = is_good && is_same(&want[k], &got[k]);
+        }
+    }
+    return is_good;
+}
+
+static bool fails(struct game *game, const struct sequence *sequence)
+{
+    const struct keys keys = keys_of(game->n_played++);
+
+    send(game, sequence, &keys);
+    return !agrees(game, sequence, &keys);
+}
+
+/* The index of the first of IN_FLIGHT `sequences` that differs, or IN_FLIGHT. */
+static size_t play_many(struct game *game, const struct sequence *sequences)
+{
+    struct keys keys[IN_FLIGHT];
+    size_t first = IN_FLIGHT;
+
+    for (size_t i = 0; i < IN_FLIGHT; i++) {
+        keys[i] = keys_of(game->n_played++);
+        send(game, &sequences[i], &keys[i]);
+    }
+    for (size_t i = 0; i < IN_FLIGHT; i++) {
+        if (!agrees(game, &sequences[i], &keys[i]) && first == IN_FLIGHT) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+/* ---- shrinking ---- */
+
+static bool try_instead(struct game *game, struct sequence *sequence,
+                        const struct sequence *smaller)
+{
+    if (smaller->n == 0 || memcmp(smaller, sequence, sizeof *sequence) == 0 ||
+        !fails(game, smaller)) {
+        return false;
+    }
+    *sequence = *smaller;
+    return true;
+}
+
+static bool drop_a_call(struct game *game, struct sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n; i++) {
+        struct sequence smaller = *sequence;
+
+        smaller.n--;
+        memmove(&smaller.calls[i], &smaller.calls[i + 1],
+                (smaller.n - i) * sizeof smaller.calls[0]);
+        if (try_instead(game, sequence, &smaller)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool drop_a_take(struct game *game, struct sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n; i++) {
+        for (size_t k = 0; sequence->calls[i].n > 1 && k < sequence->calls[i].n; k++) {
+            struct sequence smaller = *sequence;
+            struct call *const call = &smaller.calls[i];
+
+            call->n--;
+            memmove(&call->ones[k], &call->ones[k + 1], (call->n - k) * sizeof call->ones[0]);
+            if (try_instead(game, sequence, &smaller)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The n-th way to make a take plainer. */
+static void make_plainer(struct call *call, struct one *one, unsigned way)
+{
+    struct wr_take *const take = &one->take;
+
+    switch (way) {
+    case 0:
+        call->mode = WR_CHARGE_BY_COUNT;
+        break;
+    case 1:
+        take->limit.count = WR_COUNT_ALL;
+        break;
+    case 2:
+        take->is_refund = false;
+        break;
+    case 3:
+        take->is_enforced = true;
+        break;
+    case 4:
+        take->hits = take->hits > 1 ? 1 : take->hits;
+        break;
+    default:
+        take->limit.requests = take->limit.requests > 1 ? 1 : take->limit.requests;
+        break;
+    }
+}
+
+static bool make_a_take_plainer(struct game *game, struct sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n; i++) {
+        for (size_t k = 0; k < sequence->calls[i].n; k++) {
+            for (unsigned way = 0; way < 6; way++) {
+                struct sequence smaller = *sequence;
+
+                make_plainer(&smaller.calls[i], &smaller.calls[i].ones[k], way);
+                if (try_instead(game, sequence, &smaller)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+static void shrink(struct game *game, struct sequence *sequence)
+{
+    while (drop_a_call(game, sequence) || drop_a_take(game, sequence) ||
+           make_a_take_plainer(game, sequence)) {
+    }
+}
+
+static void print(struct game *game, const struct sequence *sequence)
+{
+    const struct keys keys = keys_of(game->n_played++);
+    struct wr_take_model model = {.forgets_duplicates = game->has_faulty_model};
+    struct wr_take want[MAX_TAKES], got[MAX_TAKES];
+
+    send(game, sequence, &keys);
+    for (size_t i = 0; i < sequence->n; i++) {
+        const struct call *const call = &sequence->calls[i];
+
+        fill(call, &keys, want);
+        fill(call, &keys, got);
+        wr_take_model_batch(&model, want, call->n, call->mode, call->now_us);
+        (void) wr_script_bed_receive(&game->bed, got, call->n);
+        (void) fprintf(stderr, "call at %" PRId64 ", mode %d\n", call->now_us, (int) call->mode);
+        for (size_t k = 0; k < call->n; k++) {
+            const struct wr_take *const take = &got[k];
+
+            (void) fprintf(
+                stderr,
+                "  key %u, window %" PRId64 ", limit %" PRIu64 ", count %d, group %u%s, "
+                "%s%" PRIu64 ": script %d %d %" PRIu64 " %" PRId64 ", model %d %d %" PRIu64
+                " %" PRId64 "\n",
+                call->ones[k].key, take->limit.length_us, take->limit.requests,
+                (int) take->limit.count, take->group, take->is_enforced ? "" : ", shadow",
+                take->is_refund ? "-" : "", take->hits, (int) take->answer, take->verdict.over,
+                take->verdict.remaining, take->verdict.reset_us, (int) want[k].answer,
+                want[k].verdict.over, want[k].verdict.remaining, want[k].verdict.reset_us);
+        }
+    }
+}
+
+/* ---- tests ---- */
+
+/* The first of `n` sequences that differs, shrunk; false when there is none. */
+static bool find_difference(struct game *game, size_t n, uint64_t *seed, struct sequence *out)
+{
+    static struct sequence sequences[IN_FLIGHT];
+
+    for (size_t done = 0; done < n; done += IN_FLIGHT) {
+        memset(sequences, 0, sizeof sequences);
+        for (size_t i = 0; i < IN_FLIGHT; i++) {
+            draw_sequence(seed, &sequences[i]);
+        }
+
+        const size_t first = play_many(game, sequences);
+
+        if (first < IN_FLIGHT) {
+            *out = sequences[first];
+            shrink(game, out);
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t draw_seed(void)
+{
+    uint64_t seed = 0;
+
+    while (seed == 0) {
+        cr_assert_eq(getrandom(&seed, sizeof seed, 0), (ssize_t) sizeof seed);
+    }
+    return seed;
+}
+
+Test(redis_script_random, judges_as_the_model_does)
+{
+    struct game game = {0};
+    struct sequence difference;
+    const uint64_t first_seed = draw_seed();
+    uint64_t seed = first_seed;
+
+    cr_assert(wr_script_bed_init(&game.bed));
+    if (find_difference(&game, N_SEQUENCES, &seed, &difference)) {
+        print(&game, &difference);
+        wr_script_bed_fini(&game.bed);
+        cr_assert_fail("script and model differ, with seed %" PRIu64, first_seed);
+    }
+    wr_script_bed_fini(&game.bed);
+}
+
+/* Of a model that does not add up the hits on one key there is soon an example of two takes. */
+Test(redis_script_random, finds_a_fault_and_shrinks_it)
+{
+    struct game game = {.has_faulty_model = true};
+    struct sequence difference;
+    uint64_t seed = draw_seed();
+
+    cr_assert(wr_script_bed_init(&game.bed));
+    cr_assert(find_difference(&game, N_SEQUENCES, &seed, &difference));
+    cr_assert_eq(difference.n, 1u);
+    cr_assert_eq(difference.calls[0].n, 2u);
+    cr_assert_eq(difference.calls[0].ones[0].key, difference.calls[0].ones[1].key);
+    cr_assert_eq(difference.calls[0].mode, WR_CHARGE_BY_COUNT);
+    wr_script_bed_fini(&game.bed);
+}
