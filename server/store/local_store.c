@@ -74,11 +74,10 @@ static void tend_another(struct local_store *store, const struct wr_now *now,
     }
 }
 
-static void take_one(struct local_store *store, struct wr_stripe *stripe,
-                     const struct wr_hash *hash, struct wr_take *take, const struct wr_batch *batch,
-                     struct wr_stripe_events *events)
+static void take_one(struct local_store *store, const struct wr_hash *hash, struct wr_take *take,
+                     const struct wr_batch *batch, struct wr_stripe_events *events)
 {
-    wr_stripe_take(stripe, hash, take, &batch->now, events);
+    wr_stripe_take(stripe_of(store, hash), hash, take, &batch->now, events);
     note_answer(take, batch->metrics);
     tend_another(store, &batch->now, events);
 }
@@ -93,18 +92,7 @@ static void take_some(struct local_store *store, struct wr_take *takes, size_t n
         __builtin_prefetch(stripe_of(store, &hashes[i]), 1);
     }
     for (size_t i = 0; i < n; i++) {
-        take_one(store, stripe_of(store, &hashes[i]), &hashes[i], &takes[i], batch, events);
-    }
-}
-
-static void take_each(struct local_store *store, const struct wr_batch *batch,
-                      struct wr_stripe_events *events)
-{
-    for (size_t i = 0; i < batch->n_takes; i += HASHED_AT_ONCE) {
-        const size_t left = batch->n_takes - i;
-
-        take_some(store, batch->takes + i, left < HASHED_AT_ONCE ? left : HASHED_AT_ONCE, batch,
-                  events);
+        take_one(store, &hashes[i], &takes[i], batch, events);
     }
 }
 
@@ -192,7 +180,7 @@ static void take_groups(struct local_store *store, const struct wr_batch *batch,
             continue;
         }
         for (size_t k = i; k < i + n; k++) {
-            take_one(store, members[k].stripe, &members[k].hash, members[k].take, batch, events);
+            take_one(store, &members[k].hash, members[k].take, batch, events);
         }
     }
 }
@@ -201,11 +189,16 @@ static void local_store_take(struct wr_backend *backend, struct wr_batch *batch)
 {
     struct local_store *const store = store_of(backend);
     struct wr_stripe_events events = {0};
+    const size_t n_plain = has_groups(batch) ? 0 : batch->n_takes;
 
-    if (has_groups(batch)) {
+    for (size_t i = 0; i < n_plain; i += HASHED_AT_ONCE) {
+        const size_t left = n_plain - i;
+
+        take_some(store, batch->takes + i, left < HASHED_AT_ONCE ? left : HASHED_AT_ONCE, batch,
+                  &events);
+    }
+    if (n_plain < batch->n_takes) {
         take_groups(store, batch, &events);
-    } else {
-        take_each(store, batch, &events);
     }
     note_events(&events, batch->metrics);
     batch->done(batch, batch->context);

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "store/local_store.h"
 #include "tests/support/failing_malloc.h"
@@ -564,4 +565,136 @@ Test(group, sorts_by_all_that_tells_members_apart)
             cr_assert_leq(members[i - 1].stripe, members[i].stripe);
         }
     }
+}
+
+/* What groups come to by the letter of store/backend.h: one step after another, in n² steps. */
+enum { MODEL_KEYS = 6, MODEL_TAKES = 8 };
+
+static uint64_t model_used[MODEL_KEYS];
+
+static size_t number_of(const struct wr_take *take)
+{
+    return (size_t) (take->key.ptr[0] - 'a');
+}
+
+static uint64_t model_demand(const struct wr_take *takes, size_t n, size_t i)
+{
+    uint64_t sum = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        if (takes[k].group == takes[i].group && number_of(&takes[k]) == number_of(&takes[i]) &&
+            !takes[k].is_refund) {
+            sum += takes[k].hits;
+        }
+    }
+    return taker.mode == WR_CHARGE_STOP ? takes[i].hits : sum;
+}
+
+static bool model_is_refused(const struct wr_take *takes, const bool *are_over, size_t n,
+                             uint32_t group)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (are_over[i] &&
+            (taker.mode == WR_CHARGE_STOP || (takes[i].group == group && takes[i].is_enforced))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void model_take_one(struct wr_take *take, bool is_over, bool is_refused)
+{
+    uint64_t *const used = &model_used[number_of(take)];
+    const bool is_plain =
+        taker.mode == WR_CHARGE_BY_COUNT && take->limit.count != WR_COUNT_ALL_OR_NOTHING;
+    const bool is_looked_at = is_refused && !is_plain && !(taker.mode == WR_CHARGE_STOP && is_over);
+    const uint64_t after = *used + (is_looked_at ? 0 : take->hits);
+
+    if (take->is_refund) {
+        *used -= take->hits < *used ? take->hits : *used;
+        take->verdict.over = false;
+        take->verdict.remaining = *used < LIMIT ? LIMIT - *used : 0;
+        return;
+    }
+    take->verdict.over = after > LIMIT || (is_looked_at && is_over);
+    take->verdict.remaining = take->verdict.over ? 0 : LIMIT - after;
+    if (!is_plain || take->limit.count == WR_COUNT_ALL || after <= LIMIT) {
+        *used = after;
+    }
+}
+
+/* Takes are in ascending order of their groups. */
+static void model_take(struct wr_take *takes, size_t n)
+{
+    bool are_over[MODEL_TAKES] = {false};
+    bool is_refused = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const bool is_first = i == 0 || takes[i].group != takes[i - 1].group;
+
+        for (size_t k = i; is_first && k < n; k++) {
+            are_over[k] = !takes[k].is_refund &&
+                          model_used[number_of(&takes[k])] + model_demand(takes, n, k) > LIMIT;
+        }
+        if (is_first && (i == 0 || taker.mode == WR_CHARGE_BY_COUNT)) {
+            is_refused = model_is_refused(takes, are_over, n, takes[i].group);
+        }
+        model_take_one(&takes[i], are_over[i], is_refused);
+    }
+}
+
+static size_t make_up(struct wr_take *takes, uint64_t *random)
+{
+    static const char *const keys[MODEL_KEYS] = {"a", "b", "c", "d", "e", "f"};
+    const size_t n = 1 + *random % MODEL_TAKES;
+    uint32_t group = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        group += taker.mode == WR_CHARGE_BY_COUNT && *random % 4 == 0;
+        takes[i] = take_of(keys[*random % MODEL_KEYS], (int) (*random >> 8 & 3) % 3,
+                           *random >> 16 & 3 ? 0 : SHADOW);
+        takes[i].group = group;
+        takes[i].hits = *random >> 20 & 3;
+        takes[i].is_refund = (*random >> 24) % 5 == 0;
+    }
+    return n;
+}
+
+Test(group, agrees_with_the_letter_over_many_batches)
+{
+    uint64_t random = 88172645463325252u;
+    size_t n_over = 0, n_takes = 0;
+
+    begin(1000, 16);
+    for (int step = 0; step < 50000; step++) {
+        struct wr_take got[MODEL_TAKES], want[MODEL_TAKES];
+
+        taker.mode = random >> 40 & 1 ? WR_CHARGE_STOP : WR_CHARGE_BY_COUNT;
+
+        const size_t n = make_up(got, &random);
+
+        for (size_t i = 0; i < n; i++) {
+            want[i] = got[i];
+        }
+        model_take(want, n);
+        wr_taker_batch(&taker, got, n);
+        for (size_t i = 0; i < n; i++) {
+            cr_assert_eq(got[i].answer, WR_TAKE_DECIDED);
+            cr_assert_eq(got[i].verdict.over, want[i].verdict.over, "step %d, take %zu", step, i);
+            cr_assert_eq(got[i].verdict.remaining, want[i].verdict.remaining, "step %d, take %zu",
+                         step, i);
+            n_over += got[i].verdict.over;
+        }
+        n_takes += n;
+        if (step % 20 == 0) {
+            taker.now.wall_us += S(60);
+            taker.now.mono_us += S(60);
+            memset(model_used, 0, sizeof model_used);
+        }
+    }
+    cr_assert(n_over > n_takes / 10 && n_over < n_takes / 10 * 9, "%zu of %zu", n_over, n_takes);
+    end();
 }
