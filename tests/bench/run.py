@@ -128,6 +128,8 @@ class Bench:
         for threads in (1, 2, 4, 8):
             print(f"{threads:<8}{figures[f'take_ns_threads_{threads}']:15.1f}"
                   f"{figures[f'contended_percent_threads_{threads}']:13.4f}")
+        print("a batch of two takes, CPU ns: "
+              + ", ".join(f"{name} {figures[f'pair_ns_{name}']:.0f}" for name in ("plain", "group", "stop")))
         return figures
 
     def rules(self) -> dict[str, float]:

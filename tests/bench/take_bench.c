@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The local store alone: CPU time of a take by the number of threads, how many locks were held by
- * another thread, and what a live counter costs in memory.
+ * another thread, what a live counter costs in memory, and a batch of two takes: each for itself,
+ * as a group, and in stop mode.
  *
  * usage: take_bench [TAKES]; of a thread in a round.
  */
@@ -79,6 +80,57 @@ static void bench_threads(struct shared *shared, struct wr_metrics *metrics, siz
     wr_bench_report(wr_bench_median(share, ROUNDS), "contended_percent_threads_%zu", n_threads);
 }
 
+static double pairs_ns(struct wr_taker *taker, enum wr_count count, uint64_t n)
+{
+    uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
+    const double begin_ns = wr_bench_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t keys[2] = {wr_crew_random(&random) % KEYS, wr_crew_random(&random) % KEYS};
+        struct wr_take takes[2];
+
+        for (size_t k = 0; k < 2; k++) {
+            takes[k] = (struct wr_take){
+                .key = {(const char *) &keys[k], sizeof keys[k]},
+                .limit = taker->limit,
+                .hits = 1,
+                .is_enforced = true,
+            };
+            takes[k].limit.count = count;
+        }
+        wr_taker_batch(taker, takes, 2);
+    }
+    return (wr_bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns) / (double) n;
+}
+
+static void bench_pairs(struct shared *shared)
+{
+    static const struct {
+        const char *name;
+        enum wr_count count;
+        enum wr_charge_mode mode;
+    } rows[] = {
+        {"plain", WR_COUNT_ALL, WR_CHARGE_BY_COUNT},
+        {"group", WR_COUNT_ALL_OR_NOTHING, WR_CHARGE_BY_COUNT},
+        {"stop", WR_COUNT_ALL, WR_CHARGE_STOP},
+    };
+    struct wr_taker taker = taker_of(shared->backend, shared->blocks[0]);
+    struct wr_arena arena;
+
+    wr_arena_init(&arena, 4096);
+    taker.arena = &arena;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double ns[ROUNDS];
+
+        taker.mode = rows[i].mode;
+        for (size_t round = 0; round < ROUNDS; round++) {
+            ns[round] = pairs_ns(&taker, rows[i].count, shared->takes / 2);
+        }
+        wr_bench_report(wr_bench_median(ns, ROUNDS), "pair_ns_%s", rows[i].name);
+    }
+    wr_arena_fini(&arena);
+}
+
 static double resident_bytes(void)
 {
     FILE *const file = fopen("/proc/self/statm", "r");
@@ -133,6 +185,7 @@ int main(int argc, char **argv)
     for (size_t n = 1; n <= MAX_THREADS; n *= 2) {
         bench_threads(&shared, metrics, n);
     }
+    bench_pairs(&shared);
     wr_backend_destroy(shared.backend);
     wr_metrics_destroy(metrics);
     return EXIT_SUCCESS;
