@@ -37,6 +37,7 @@ static void note_text(struct wr_script_bed *bed, const redisReply *reply)
 
 bool wr_script_bed_init(struct wr_script_bed *bed)
 {
+    *bed = (struct wr_script_bed){0};
     if (!wr_redis_server_start(&bed->server, NULL)) {
         return false;
     }
@@ -75,6 +76,7 @@ void wr_script_bed_send(struct wr_script_bed *bed, struct wr_take *takes, size_t
         .takes = pointers,
         .n_takes = n,
         .mode = mode,
+        .has_dated_keys = bed->has_dated_keys,
         .not_after_us = not_after_us,
         .now_us = now_us,
     };

@@ -23,6 +23,7 @@ struct wr_script_bed {
     struct redisContext *redis;         /* owned */
     struct wr_arena arena;              /* of one command */
     struct wr_redis_script_notes notes; /* of the last reply */
+    bool has_dated_keys;                /* of the calls */
     char text[256];                     /* of the last error, or answer to ask */
 };
 

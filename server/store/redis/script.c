@@ -15,6 +15,7 @@
 #define FLAG_REFUND 4u
 #define FLAG_ENFORCED 8u
 #define FLAG_MUST_BOOK 16u
+#define FLAG_DATED 32u
 #define REMAINS_OVER (-1)
 #define REMAINS_FOREIGN (-2)
 #define REMAINS_LATE (-3)
@@ -64,11 +65,11 @@ static unsigned kind_of(enum wr_algorithm algorithm)
     }
 }
 
-static char *put_take(char *out, const struct wr_take *take)
+static char *put_take(char *out, const struct wr_take *take, bool is_dated)
 {
     const unsigned flags = count_bits(take->limit.count) | (take->is_refund ? FLAG_REFUND : 0) |
                            (take->is_enforced ? FLAG_ENFORCED : 0) |
-                           (take->must_book ? FLAG_MUST_BOOK : 0);
+                           (take->must_book ? FLAG_MUST_BOOK : 0) | (is_dated ? FLAG_DATED : 0);
 
     out = put_number(out, take->hits);
     out = put_number(out, take->limit.requests);
@@ -89,7 +90,7 @@ static bool is_plain(const struct wr_redis_script_call *call)
             return false;
         }
     }
-    return call->mode == WR_CHARGE_BY_COUNT;
+    return call->mode == WR_CHARGE_BY_COUNT && !call->has_dated_keys;
 }
 
 static size_t packed_len(size_t n_takes)
@@ -104,7 +105,7 @@ static void pack(const struct wr_redis_script_call *call, char *out)
     out = put_number(out, (uint64_t) call->not_after_us);
     out = put_number(out, (uint64_t) call->now_us);
     for (size_t i = 0; i < call->n_takes; i++) {
-        out = put_take(out, call->takes[i]);
+        out = put_take(out, call->takes[i], call->has_dated_keys);
     }
 }
 

@@ -26,6 +26,7 @@ struct wr_redis_script_call {
     struct wr_take *const *takes; /* in the order of the batch; those of a group are neighbours */
     size_t n_takes;               /* > 0 */
     enum wr_charge_mode mode;
+    bool has_dated_keys;  /* keys name their windows: those of the reference's form */
     int64_t not_after_us; /* Redis time after which only must_book takes count; 0: none */
     int64_t now_us;       /* the time to count at, for tests; 0: Redis's own */
 };

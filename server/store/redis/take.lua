@@ -71,7 +71,7 @@ end
 -- that Redis refuses (full, read-only) raises its error; it is the first one then, so nothing was
 -- charged.
 local COUNT_ADMITTED, COUNT_ALL_OR_NOTHING = 1, 2 -- the low two bits of the flags; 0: all
-local REFUND, ENFORCED, MUST_BOOK = 4, 8, 16
+local REFUND, ENFORCED, MUST_BOOK, DATED = 4, 8, 16, 32
 local n_repaired, n_restarted = 0, 0
 
 -- A kind of limit is
@@ -86,13 +86,23 @@ local n_repaired, n_restarted = 0, 0
 -- live, not believed to have come because the key is gone or not: scripts see expiry by a frozen
 -- clock. The count goes on when the window is this one or the next (time went back by little), and
 -- begins anew otherwise. Without a time to live it would never end, so it is given one.
+--
+-- A key that names its window, in the incumbent's form, has one window in its life, and its time to
+-- live says nothing but that there is one: the incumbent lets it live longer, and the clock that
+-- named it need not agree with this one. It lives for a window's length here.
 local fixed_window = {}
 
 function fixed_window.read(take)
   local text = try('GET', take.key)
   local length = take.length
-  local state = {used = 0, start = now - now % length, length = length,
-                 stored = false, is_changed = false}
+  local start = now - now % length
+  local state = {
+    used = 0,
+    start = start,
+    expiry = (take.is_dated and now or start) + length,
+    stored = false,
+    is_changed = false,
+  }
 
   if not text then
     return state
@@ -103,13 +113,13 @@ function fixed_window.read(take)
     end
     error(text)
   end
-  if not text:find('^%-?%d+$') then
+  if text ~= '0' and not text:find('^%-?[1-9]%d*$') then
     return nil
   end
 
   local stored = tonumber(text)
   local expiry = call('PEXPIRETIME', take.key)
-  local ahead = floor(expiry * 1000 / length) * length - length - state.start
+  local ahead = take.is_dated and 0 or floor(expiry * 1000 / length) * length - length - start
 
   if expiry == -1 then
     n_repaired = n_repaired + 1
@@ -120,7 +130,8 @@ function fixed_window.read(take)
   elseif ahead < 0 then
     return state
   else
-    state.start = state.start + ahead
+    state.start = start + ahead
+    state.expiry = state.expiry + ahead
   end
   state.used = max(0, min(stored, COUNT_MAX))
   state.stored = expiry ~= -1 and state.used == stored and stored
@@ -151,7 +162,7 @@ function fixed_window.write(state, key)
 
     call('INCRBY', key, more == 1 and '1' or more)
   else
-    call('SET', key, state.used, 'PXAT', ceil((state.start + state.length) / 1000))
+    call('SET', key, state.used, 'PXAT', ceil(state.expiry / 1000))
   end
 end
 
@@ -283,6 +294,7 @@ for i = n_done + 1, #KEYS do
     count = flags % 4,
     is_refund = has(flags, REFUND),
     is_enforced = has(flags, ENFORCED),
+    is_dated = has(flags, DATED),
     would_be_over = false,
     state = false,
     remains = LATE,

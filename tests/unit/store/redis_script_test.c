@@ -423,12 +423,41 @@ Test(redis_script, a_count_below_nothing_is_nothing)
     ask_is("1", wr_script_bed_ask(&bed, "GET a"));
 }
 
+/* What the incumbent writes lives longer than its window, with jitter, and is renewed by each hit;
+ * the count goes on all the same, and new keys live long enough for a clock that is behind. */
+Test(redis_script, keys_that_name_their_window_have_one_in_their_life)
+{
+    struct wr_take takes[] = {charge_of("d_k_v_4102444800", 1), charge_of("new", 1)};
+    char end_ms[32];
+
+    bed.has_dated_keys = true;
+    ask_is("1", wr_script_bed_ask(&bed, "INCRBY d_k_v_4102444800 1"));
+    ask_is("1", wr_script_bed_ask(&bed, "PEXPIREAT d_k_v_4102444800 4102445199000"));
+    cr_assert_eq(run(takes, 2, DAY + S(59), 0), WR_REDIS_SCRIPT_ANSWERED);
+    is_left(takes[0], 1);
+    cr_assert_eq(takes[0].verdict.reset_us, S(1));
+    is_left(takes[1], 2);
+    ask_is("2", wr_script_bed_ask(&bed, "GET d_k_v_4102444800"));
+    ask_is("4102445199000", wr_script_bed_ask(&bed, "PEXPIRETIME d_k_v_4102444800"));
+    ask_is(window_end_ms(DAY + S(59) + MINUTE, end_ms, sizeof end_ms),
+           wr_script_bed_ask(&bed, "PEXPIRETIME new"));
+    cr_assert_eq(run(takes, 2, DAY + S(61), 0), WR_REDIS_SCRIPT_ANSWERED);
+    is_left(takes[0], 0);
+    is_left(takes[1], 1);
+    ask_is("1", wr_script_bed_ask(&bed, "PERSIST new"));
+    cr_assert_eq(run(takes, 2, DAY + S(62), 0), WR_REDIS_SCRIPT_ANSWERED);
+    cr_assert(takes[0].verdict.over);
+    cr_assert_eq(bed.notes.n_repaired, 1u);
+    ask_is(window_end_ms(DAY + S(62) + MINUTE, end_ms, sizeof end_ms),
+           wr_script_bed_ask(&bed, "PEXPIRETIME new"));
+}
+
 /* A key that holds something else is left as it is, with and without a time to live, and the other
  * takes of the call count. */
 Test(redis_script, foreign_keys_are_left_alone)
 {
     static const char *const makers[] = {
-        "RPUSH a x", "HSET a x y", "SET a text", "SET a 1.5", "SADD a 1", "SET a 0x10",
+        "RPUSH a x", "HSET a x y", "SET a text", "SET a 1.5", "SADD a 1", "SET a 0x10", "SET a 007",
     };
     static const char *const expiries[] = {"PERSIST a", "PEXPIREAT a 4102444860000",
                                            "PEXPIREAT a 4102444800000",
