@@ -233,6 +233,7 @@ static bool make_part(struct part *part, struct call *call, const struct wr_str 
         .takes = takes,
         .n_takes = n,
         .mode = call->batch->mode,
+        .has_dated_keys = call->io->store->options.keys.form == WR_REDIS_KEY_REFERENCE,
     };
 
     *part = (struct part){
