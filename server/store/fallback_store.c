@@ -100,7 +100,7 @@ static void choose_takes(struct fallback_call *call, bool is_torn)
         }
         if (!is_decided(take)) {
             add_take(call, take, refused && is_held_back(batch, take));
-        } else if (is_torn && !refused && has_fallen_mate(batch, take)) {
+        } else if (!refused && has_fallen_mate(batch, take)) {
             add_take(call, take, false);
         }
     }

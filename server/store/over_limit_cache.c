@@ -108,7 +108,6 @@ static void add_held(struct wr_take *take, uint64_t held)
         take->hits = held - hits;
         take->is_refund = false;
         take->is_enforced = false;
-        take->limit.count = WR_COUNT_ALL;
     }
 }
 

@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct entry) == WR_OVER_LIMIT_ENTRY_BYTES, "the header sa
 struct stripe {
     alignas(64) struct wr_mutex mutex; /* rank WR_LOCK_OVER_LIMIT */
     /* guarded by mutex, as those sets are */
-    uint64_t n_refunds; /* begun and ended: an answer asked for before one is not remembered */
+    uint64_t n_refunds; /* answered; what was asked for before one is not remembered after it */
 };
 
 struct wr_over_limit_table {
@@ -117,7 +117,6 @@ bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_tak
     struct entry *const entry = find_locked(table, hash, mono_us);
     const bool is_known = entry != NULL && is_known_over(entry, take, mono_us);
 
-    stripe->n_refunds += take->is_refund;
     *out_asked = (struct wr_over_limit_asked){
         .hash = hash,
         .mono_us = mono_us,
@@ -129,9 +128,6 @@ bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_tak
     } else if (entry != NULL) {
         out_asked->held = entry->held;
         entry->held = 0;
-        if (take->is_refund) {
-            *entry = (struct entry){0};
-        }
     }
     wr_mutex_unlock(&stripe->mutex);
     return is_known;

@@ -10,8 +10,8 @@
  *    └── window over, refund, or admitted ◄── store is asked again ◄── time over       │
  *                                                  └────────────── refused ────────────┘
  *
- * Invariant: an entry is of no use once its window is over, and an answer that was under way while
- * a refund was is not remembered.
+ * Invariant: an entry is of no use once its window is over, and no refusal from before the end of a
+ * refund is remembered after it.
  * Threads: any thread; new and destroy by the owner. One stripe is locked at a time and nothing is
  * called under it.
  */

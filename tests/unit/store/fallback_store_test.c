@@ -237,7 +237,7 @@ static const struct {
     const char *what;
     const char *remote;
     const char *groups;
-    const char *counts; /* a: all, o: all or nothing, A: all and must be booked */
+    const char *counts; /* a: all, o: all or nothing, A: all and must be booked, r: a refund */
     const char *enforced;
     const char *fallback;
     enum wr_charge_mode mode;
@@ -255,6 +255,7 @@ static const struct {
     {"a refusal elsewhere", "ox", "01", "oo", "yy", "yy", WR_CHARGE_BY_COUNT, "-1"},
     {"stop is one group", "dx", "01", "aa", "yy", "yy", WR_CHARGE_STOP, "11"},
     {"stop by a shadow", "ox", "01", "aa", "ny", "yy", WR_CHARGE_STOP, "-0"},
+    {"stop gives refunds", "ox", "01", "ar", "yy", "yy", WR_CHARGE_STOP, "-1"},
     {"stop books what must be", "ox", "01", "aA", "yy", "yy", WR_CHARGE_STOP, "-1"},
 };
 
@@ -266,6 +267,7 @@ static struct wr_take torn_take(size_t c, size_t i)
     take.group = (uint32_t) (torn[c].groups[i] - '0');
     take.limit.count = torn[c].counts[i] == 'o' ? WR_COUNT_ALL_OR_NOTHING : WR_COUNT_ALL;
     take.must_book = torn[c].counts[i] == 'A';
+    take.is_refund = torn[c].counts[i] == 'r';
     take.is_enforced = torn[c].enforced[i] == 'y';
     take.has_local_fallback = torn[c].fallback[i] == 'y';
     return take;

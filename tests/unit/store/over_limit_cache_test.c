@@ -180,6 +180,21 @@ Test(over_limit_cache, tells_a_reset_that_is_not_too_early)
     end();
 }
 
+Test(over_limit_cache, goes_by_the_earliest_end_that_the_store_named)
+{
+    begin();
+    say_over(0, SECOND / 20);
+    (void) put_one(take_of("a"));
+    say_over(0, 30 * SECOND); /* its clock was set back */
+    for (int i = 1; i < WR_OVER_LIMIT_REFUSALS; i++) {
+        (void) put_one(take_of("a"));
+    }
+    cr_assert_eq(put_one(take_of("a")).verdict.reset_us, SECOND / 20);
+    pass(SECOND / 20);
+    cr_assert(is_asked_for(take_of("a")));
+    end();
+}
+
 Test(over_limit_cache, tells_no_reset_beyond_a_window)
 {
     begin();
@@ -277,6 +292,28 @@ Test(over_limit_cache, learns_from_answers_for_other_limits)
     }
 }
 
+/* Refunds of which it is not known whether they were given, or from another limit. */
+static const struct {
+    enum wr_take_answer answer;
+    uint64_t requests;
+} refunds[] = {{WR_TAKE_DECIDED, 3}, {WR_TAKE_TIMEOUT, 3}, {WR_TAKE_DECIDED, 5}};
+
+Test(over_limit_cache, asks_after_any_refund)
+{
+    for (size_t i = 0; i < sizeof refunds / sizeof refunds[0]; i++) {
+        struct wr_take refund = take_of("a");
+
+        begin();
+        make_known(take_of("a"));
+        refund.is_refund = true;
+        refund.limit.requests = refunds[i].requests;
+        fake.answers[0] = refunds[i].answer;
+        cr_assert(is_asked_for(refund));
+        cr_assert(is_asked_for(take_of("a")), "case %zu", i);
+        end();
+    }
+}
+
 Test(over_limit_cache, is_put_right_by_a_take_that_fits)
 {
     begin();
@@ -363,6 +400,8 @@ Test(over_limit_cache, brings_the_store_the_hits_that_were_held)
         cr_assert_eq(fake.n_batches, 1, "%s", holds[i].what);
         cr_assert_eq(fake.seen[0].hits, holds[i].seen_hits, "%s", holds[i].what);
         cr_assert_eq(fake.seen[0].is_refund, holds[i].is_seen_refund, "%s", holds[i].what);
+        cr_assert_eq(fake.seen[0].is_enforced, holds[i].is_refund == holds[i].is_seen_refund,
+                     "%s: what is charged for a refund refuses nobody", holds[i].what);
         cr_assert_eq(take.verdict.over, !holds[i].is_refund, "%s", holds[i].what);
         cr_assert_eq(take.hits, holds[i].hits);
         cr_assert_eq(take.is_refund, holds[i].is_refund);
@@ -403,37 +442,39 @@ Test(over_limit_cache, never_brings_hits_twice)
     }
 }
 
-/* A take and a refund under way at once: which is put first, and which is answered first. */
+/* Takes and a refund under way at once: which are put first, and which are answered first. */
 static const struct {
-    bool is_take_first;
-    bool is_answered_first; /* the take */
+    bool is_refund_first, is_refund_answered_first;
 } races[] = {{true, true}, {true, false}, {false, true}, {false, false}};
 
-Test(over_limit_cache, remembers_no_answer_that_a_refund_has_overtaken)
+Test(over_limit_cache, remembers_no_refusal_that_a_refund_has_overtaken)
 {
     for (size_t i = 0; i < sizeof races / sizeof races[0]; i++) {
-        struct wr_take take = take_of("a"), refund = take_of("a");
+        struct wr_take takes[WR_OVER_LIMIT_REFUSALS], refund = take_of("a");
+        struct wr_batch *of_takes, *of_refund;
         struct handed other;
-        struct wr_batch *first, *second;
 
         begin();
-        say_over(0, 30 * SECOND);
-        for (int n = 0; n < WR_OVER_LIMIT_REFUSALS - 1; n++) {
-            (void) put_one(take);
-        }
         handed_init(&other);
-        refund.is_refund = true;
         fake.holds = true;
-        handed_put(&handed, backend, races[i].is_take_first ? &take : &refund, 1);
-        first = fake.held;
-        handed_put(&other, backend, races[i].is_take_first ? &refund : &take, 1);
-        second = fake.held;
-        fake.held = races[i].is_take_first == races[i].is_answered_first ? first : second;
-
-        struct wr_batch *const last = fake.held == first ? second : first;
-
+        refund.is_refund = true;
+        for (size_t n = 0; n < WR_OVER_LIMIT_REFUSALS; n++) {
+            takes[n] = take_of("a");
+            say_over(n, 30 * SECOND);
+        }
+        if (races[i].is_refund_first) {
+            handed_put(&other, backend, &refund, 1);
+            of_refund = fake.held;
+        }
+        handed_put(&handed, backend, takes, WR_OVER_LIMIT_REFUSALS);
+        of_takes = fake.held;
+        if (!races[i].is_refund_first) {
+            handed_put(&other, backend, &refund, 1);
+            of_refund = fake.held;
+        }
+        fake.held = races[i].is_refund_answered_first ? of_refund : of_takes;
         wr_fake_backend_release(&fake);
-        fake.held = last;
+        fake.held = races[i].is_refund_answered_first ? of_takes : of_refund;
         wr_fake_backend_release(&fake);
         fake.holds = false;
         cr_assert_eq(handed.n_done + other.n_done, 2);
@@ -729,5 +770,57 @@ Test(over_limit_cache, leaves_the_store_with_the_count_that_it_would_have_alone)
     look.limit.requests = 1000000;
     handed_put(&handed, store, &look, 1);
     cr_assert_eq(look.verdict.remaining, 1000000 - used);
+    end_replicas();
+}
+
+static uint64_t draw(uint64_t *state, uint64_t n)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (*state >> 32) % n;
+}
+
+static struct wr_take draw_take(uint64_t *state)
+{
+    static const char *const keys[] = {"a", "b", "c"};
+    struct wr_take take = take_of(keys[draw(state, 3)]);
+
+    take.limit.requests += draw(state, 20) == 0 ? draw(state, 4) : 0;
+    take.hits = draw(state, 3);
+    take.is_refund = draw(state, 25) == 0;
+    take.must_book = !take.is_refund && draw(state, 25) == 0;
+    return take;
+}
+
+Test(over_limit_cache, changes_no_verdict_of_a_replica_alone)
+{
+    struct wr_backend *plain = NULL;
+    uint64_t state = 1;
+
+    begin_replicas();
+    cr_assert_eq(wr_local_store_new(
+                     &(struct wr_local_store_options){.max_counters = 10, .n_stripes = 1}, &plain),
+                 WR_OK);
+    for (int i = 0; i < 100000; i++) {
+        struct wr_take takes[3], expected[3];
+        const size_t n = 1 + draw(&state, 3);
+
+        pass((int64_t) draw(&state, 1000) == 0 ? 20 * SECOND : (int64_t) draw(&state, 50000));
+        for (size_t k = 0; k < n; k++) {
+            takes[k] = draw_take(&state);
+            takes[k].group = (uint32_t) k;
+            expected[k] = takes[k];
+        }
+        handed_put(&handed, plain, expected, n);
+        handed_put(&handed, replicas[0], takes, n);
+        for (size_t k = 0; k < n; k++) {
+            cr_assert_eq(takes[k].verdict.over, expected[k].verdict.over, "take %d.%zu", i, k);
+            cr_assert_eq(takes[k].verdict.remaining, expected[k].verdict.remaining);
+            cr_assert_eq(takes[k].verdict.reset_us, expected[k].verdict.reset_us);
+        }
+    }
+    cr_assert_gt(wr_metrics_sum(handed.metrics, WR_METRIC_DESCRIPTORS_CACHED), 10000);
+    wr_backend_destroy(plain);
     end_replicas();
 }
