@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include "store/local_store.h"
+#include "store/redis/single.h"
+#include "store/redis/store.h"
+#include "tests/support/redis_server.h"
+#include "tests/unit/store/backend_contract.h"
+
+static struct wr_metrics *metrics;
+static struct wr_redis_server server;
+static struct contract contract;
+static sem_t reachable;
+
+static void begin(void)
+{
+    metrics = wr_metrics_new();
+    cr_assert_not_null(metrics);
+    contract.metrics = wr_metrics_block_new(metrics);
+    cr_assert_not_null(contract.metrics);
+}
+
+static void end(void)
+{
+    wr_backend_destroy(contract.backend);
+    wr_metrics_destroy(metrics);
+}
+
+/* ---- the local store ---- */
+
+static void begin_local(void)
+{
+    const struct wr_local_store_options options = {.max_counters = 1000000};
+
+    begin();
+    cr_assert_eq(wr_local_store_new(&options, &contract.backend), WR_OK);
+}
+
+TestSuite(local_contract, .init = begin_local, .fini = end);
+
+Test(local_contract, verdicts)
+{
+    contract_verdicts(&contract);
+}
+
+Test(local_contract, random)
+{
+    contract_random(&contract);
+}
+
+Test(local_contract, windows)
+{
+    contract_windows(&contract);
+}
+
+Test(local_contract, many)
+{
+    contract_many(&contract);
+}
+
+/* ---- Redis, one server ---- */
+
+#define S(seconds) ((int64_t) (seconds) *1000000)
+
+static void note_reachable(void *context, bool is_reachable)
+{
+    if (is_reachable) {
+        (void) sem_post(context);
+    }
+}
+
+static struct wr_redis_target target_of_server(struct wr_arena *arena)
+{
+    const struct wr_redis_target_texts texts = {.url = server.socket_path, .url_option = "url"};
+    struct wr_redis_target target;
+    char message[WR_REDIS_TARGET_MESSAGE_SIZE];
+
+    cr_assert_eq(wr_redis_target_parse(&texts, arena, &target, message), WR_OK, "%s", message);
+    return target;
+}
+
+static void begin_redis(void)
+{
+    struct timespec deadline;
+    struct wr_arena setup;
+
+    begin();
+    wr_arena_init(&setup, 1024);
+    cr_assert(wr_redis_server_start(&server, NULL));
+    cr_assert_eq(sem_init(&reachable, 0, 0), 0);
+
+    const struct wr_redis_store_options options = {
+        .setup = &setup,
+        .target = target_of_server(&setup),
+        .keys = {.form = WR_REDIS_KEY_READABLE, .prefix = WR_STR("weir:")},
+        .new_route = wr_redis_single_new,
+        .timeout_us = S(20),
+        .limits = {.connect_timeout_us = S(10),
+                   .probe_slow_us = S(10),
+                   .pause_min_us = 1000,
+                   .pause_max_us = 10000,
+                   .breaker_timeouts = 100},
+        .n_threads = 1,
+        .metrics = metrics,
+        .on_reachable = note_reachable,
+        .context = &reachable,
+    };
+
+    cr_assert_eq(wr_redis_store_new(&options, &contract.backend), WR_OK);
+    (void) clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 20;
+    cr_assert_eq(sem_timedwait(&reachable, &deadline), 0, "the server is not reached");
+}
+
+static void end_redis(void)
+{
+    end();
+    wr_redis_server_stop(&server);
+    (void) sem_destroy(&reachable);
+}
+
+TestSuite(redis_contract, .init = begin_redis, .fini = end_redis);
+
+Test(redis_contract, verdicts)
+{
+    contract_verdicts(&contract);
+}
+
+Test(redis_contract, random)
+{
+    contract_random(&contract);
+}
+
+Test(redis_contract, windows)
+{
+    contract_windows(&contract);
+}
+
+Test(redis_contract, many)
+{
+    contract_many(&contract);
+}
