@@ -89,6 +89,10 @@
       "Requests repeated because Redis had forgotten the script.")                                 \
     X(WR_METRIC_REDIS_REDIRECTS, "redis_redirects_total",                                          \
       "Requests that a node of the cluster sent elsewhere.")                                       \
+    X(WR_METRIC_REDIS_TLS_LOADS, "redis_tls_reload_success_total",                                 \
+      "Changes of certificate files for Redis that came into use.")                                \
+    X(WR_METRIC_REDIS_TLS_LOAD_ERRORS, "redis_tls_reload_error_total",                             \
+      "Changes of certificate files for Redis that were no good: those read before stayed.")       \
     X(WR_METRIC_STORE_RESTARTS, "store_window_restarts_total",                                     \
       "Counters dropped because the clock was set back by over an hour.")                          \
     X(WR_METRIC_STORE_CONTENDED, "store_stripe_contended_total",                                   \
