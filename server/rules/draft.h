@@ -41,7 +41,9 @@ struct wr_draft_rule {
     struct wr_str key;
     struct wr_str value; /* empty: a rule for any value */
     bool has_limit;
-    struct wr_draft_limit limit;
+    struct wr_draft_limit limit;         /* of `rate_limit` */
+    const struct wr_draft_limit *layers; /* of `limits`, which stands in place of it */
+    size_t n_layers;
     bool is_shadow, is_quota, has_detailed_metric, has_value_to_metric, has_share_threshold;
     bool has_metadata;
     struct wr_value metadata;       /* a map */
@@ -66,6 +68,20 @@ struct wr_draft {
     bool lacks_memory; /* memory ran out over it: what it says is not known */
     bool is_told; /* what stands against it was noted before: errors on it draw no further notes */
 };
+
+/* The limits of one rule, however they are written. */
+struct wr_draft_limits {
+    const struct wr_draft_limit *all;
+    size_t n;
+};
+
+static inline struct wr_draft_limits wr_draft_limits_of(const struct wr_draft_rule *rule)
+{
+    if (rule->n_layers > 0) {
+        return (struct wr_draft_limits){.all = rule->layers, .n = rule->n_layers};
+    }
+    return (struct wr_draft_limits){.all = &rule->limit, .n = rule->has_limit ? 1 : 0};
+}
 
 /* Checks a draft for itself: empty keys, duplicates, units, replaces, share_threshold. What it
  * finds goes to `diag`, all of it; with an error the draft becomes refused. */

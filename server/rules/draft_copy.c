@@ -45,6 +45,24 @@ static bool own_limit(const struct copy *copy, struct wr_draft_limit *limit)
            (limit->n_replaces == 0 || own_replaces(copy, limit));
 }
 
+static bool own_layers(const struct copy *copy, struct wr_draft_rule *rule)
+{
+    struct wr_draft_limit *const layers =
+        wr_arena_calloc(copy->arena, rule->n_layers, sizeof *layers);
+
+    if (layers == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < rule->n_layers; i++) {
+        layers[i] = rule->layers[i];
+        if (!own_limit(copy, &layers[i])) {
+            return false;
+        }
+    }
+    rule->layers = layers;
+    return true;
+}
+
 static bool own_rules(const struct copy *copy, struct wr_draft_rule **rules, size_t n);
 
 /* Recursion is as deep as rules are nested, which whoever makes drafts bounds. */
@@ -55,6 +73,7 @@ static bool own_rule(const struct copy *copy, struct wr_draft_rule *rule)
     own_place(copy, &rule->place);
     return own(copy, &rule->key) && own(copy, &rule->value) &&
            (!rule->has_limit || own_limit(copy, &rule->limit)) &&
+           (rule->n_layers == 0 || own_layers(copy, rule)) &&
            (!rule->has_metadata || wr_value_copy(copy->arena, &metadata, &rule->metadata)) &&
            own_rules(copy, &rule->children, rule->n_children);
 }

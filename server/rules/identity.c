@@ -6,8 +6,6 @@
 /* More comes with more kinds of windows. */
 enum {
     ALIGNMENT_EPOCH = 0,
-    ALGORITHM_FIXED_WINDOW = 0,
-    LAYER_ONLY = 0,
 };
 
 /* Both passes, size and write, go over the entries from the last, since nodes know their parent. */
@@ -35,15 +33,14 @@ static void put_entry(char *at, const struct wr_entry *entry, const struct wr_no
     }
 }
 
-bool wr_identity_write(struct wr_arena *arena, struct wr_str domain, const struct wr_node *node,
-                       const struct wr_entry *entries, size_t n, const struct wr_limit *limit,
+bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *parts,
                        struct wr_str *out_key)
 {
-    const struct wr_node *above = node;
-    size_t size = WR_IDENTITY_HEAD_SIZE + domain.len + WR_IDENTITY_TAIL_SIZE;
+    const struct wr_node *above = parts->node;
+    size_t size = WR_IDENTITY_HEAD_SIZE + parts->domain.len + WR_IDENTITY_TAIL_SIZE;
 
-    for (size_t i = n; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        size += entry_size(&entries[i], above);
+    for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
+        size += entry_size(&parts->entries[i], above);
     }
 
     char *const key = wr_arena_alloc(arena, size);
@@ -51,21 +48,21 @@ bool wr_identity_write(struct wr_arena *arena, struct wr_str domain, const struc
     if (key == NULL) {
         return false;
     }
-    (void) wr_identity_put_domain(key, domain);
+    (void) wr_identity_put_domain(key, parts->domain);
 
     char *at = key + size - WR_IDENTITY_TAIL_SIZE;
 
-    above = node;
-    for (size_t i = n; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        at -= entry_size(&entries[i], above);
-        put_entry(at, &entries[i], above);
+    above = parts->node;
+    for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
+        at -= entry_size(&parts->entries[i], above);
+        put_entry(at, &parts->entries[i], above);
     }
 
     const struct wr_identity_tail tail = {
-        .length_us = limit->length_us,
+        .length_us = parts->limit->length_us,
         .alignment = ALIGNMENT_EPOCH,
-        .algorithm = ALGORITHM_FIXED_WINDOW,
-        .layer = LAYER_ONLY,
+        .algorithm = (uint8_t) parts->limit->algorithm,
+        .layer = parts->layer,
     };
 
     (void) wr_identity_put_tail(key + size - WR_IDENTITY_TAIL_SIZE, &tail);

@@ -19,12 +19,19 @@
 #include "rules/entry.h"
 #include "rules/rules.h"
 
-/*
- * Writes the identity into `arena`. `node` is what the last entry matched, or NULL when the limit
- * comes from the request itself: then all values are taken as they are. False when memory is out.
- */
-bool wr_identity_write(struct wr_arena *arena, struct wr_str domain, const struct wr_node *node,
-                       const struct wr_entry *entries, size_t n, const struct wr_limit *limit,
+/* What is counted; all borrowed. */
+struct wr_identity_parts {
+    struct wr_str domain;
+    const struct wr_node *node; /* what the last entry matched, or NULL when the limit comes from
+                                   the request itself: then all values are taken as they are */
+    const struct wr_entry *entries;
+    size_t n_entries;
+    const struct wr_limit *limit;
+    uint32_t layer; /* place among the limits of the node that count alike */
+};
+
+/* Writes the identity into `arena`. False when memory is out. */
+bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *parts,
                        struct wr_str *out_key);
 
 #endif

@@ -24,12 +24,13 @@
 struct wr_rules;
 struct wr_domain;
 
-/* A limit of the snapshot, on one node. */
+/* A limit of the snapshot, on one node: a layer, when the node has several. */
 struct wr_rule {
     struct wr_limit limit; /* when not unlimited; its count is that of the domain when the rule says
                               none */
     struct wr_policy policy; /* as the rule says it */
     enum wr_unit unit;       /* WR_UNIT_UNKNOWN when unlimited */
+    uint32_t layer;          /* place among the limits of the node that count alike */
     struct wr_str name;      /* may be empty */
     struct wr_str path; /* domain.key_value.key …, as written but cut at WR_RULE_PATH_MAX: for
                            people and statistics */
@@ -46,7 +47,8 @@ struct wr_node {
     struct wr_str value;          /* as written; empty: any value */
     bool has_share_threshold;     /* all values that match `value` share one counter */
     bool has_value_to_metric;
-    const struct wr_rule *rule; /* NULL: no limit here */
+    const struct wr_rule *rules; /* all must admit */
+    size_t n_rules;              /* 0: no limit here */
 };
 
 /*

@@ -37,23 +37,25 @@ static bool copy_metadata(struct wr_arena *arena, const struct wr_draft_rule *dr
     return metadata != NULL && wr_value_copy(arena, &draft->metadata, metadata);
 }
 
-/* The limit of `draft`, or NULL in `*out_rule` when it has none. */
-static bool build_rule(struct wr_tree_builder *builder, const struct wr_rule_path *path,
-                       const struct wr_draft_rule *draft, const struct wr_rule **out_rule)
+/* How many of `n` rules count as `limit` does. */
+static uint32_t count_alike(const struct wr_rule *rules, size_t n, const struct wr_limit *limit)
 {
-    if (!draft->has_limit) {
-        return true;
-    }
+    uint32_t n_alike = 0;
 
-    struct wr_arena *const arena = builder->arena;
-    const struct wr_draft_limit *const limit = &draft->limit;
+    for (size_t i = 0; i < n; i++) {
+        n_alike += rules[i].limit.length_us == limit->length_us &&
+                   rules[i].limit.algorithm == limit->algorithm;
+    }
+    return n_alike;
+}
+
+/* What a rule says of itself; what it shares with the other layers of its node comes on top. */
+static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                       const struct wr_draft_limit *limit, struct wr_rule *rule)
+{
     const bool is_unlimited = limit->is_unlimited;
     const enum wr_unit unit = is_unlimited ? WR_UNIT_UNKNOWN : wr_unit_of_name(limit->unit);
-    struct wr_rule *const rule = wr_arena_alloc(arena, sizeof *rule);
 
-    if (rule == NULL) {
-        return false;
-    }
     *rule = (struct wr_rule){
         .limit = {.requests = limit->requests_per_unit,
                   .length_us = wr_unit_length_us(unit),
@@ -68,10 +70,38 @@ static bool build_rule(struct wr_tree_builder *builder, const struct wr_rule_pat
     builder->n_limits++;
     builder->has_group |= rule->limit.count == WR_COUNT_ALL_OR_NOTHING;
     builder->has_bookings |= wr_policy_must_book(&rule->policy);
-    *out_rule = rule;
-    return wr_arena_copy(arena, limit->name, &rule->name) &&
-           wr_rule_path_write(path, arena, &rule->path) && copy_replaces(arena, limit, rule) &&
-           copy_metadata(arena, draft, rule);
+    return wr_arena_copy(builder->arena, limit->name, &rule->name) &&
+           copy_replaces(builder->arena, limit, rule);
+}
+
+/* The limits of `draft`, of which there may be none. */
+static bool build_rules(struct wr_tree_builder *builder, const struct wr_rule_path *path,
+                        const struct wr_draft_rule *draft, struct wr_node *node)
+{
+    const struct wr_draft_limits limits = wr_draft_limits_of(draft);
+
+    if (limits.n == 0) {
+        return true;
+    }
+
+    struct wr_rule *const rules = wr_arena_calloc(builder->arena, limits.n, sizeof *rules);
+    struct wr_rule shared = {0};
+
+    if (rules == NULL || !wr_rule_path_write(path, builder->arena, &shared.path) ||
+        !copy_metadata(builder->arena, draft, &shared)) {
+        return false;
+    }
+    for (size_t i = 0; i < limits.n; i++) {
+        if (!build_rule(builder, draft, &limits.all[i], &rules[i])) {
+            return false;
+        }
+        rules[i].layer = count_alike(rules, i, &rules[i].limit);
+        rules[i].path = shared.path;
+        rules[i].metadata = shared.metadata;
+    }
+    node->rules = rules;
+    node->n_rules = limits.n;
+    return true;
 }
 
 static bool build_children(struct wr_tree_builder *builder, const struct wr_rule_path *path,
@@ -103,7 +133,7 @@ static bool build_node(struct wr_tree_builder *builder, const struct wr_rule_pat
     };
     return wr_arena_copy(builder->arena, draft->key, &node->node.key) &&
            wr_arena_copy(builder->arena, draft->value, &node->node.value) &&
-           build_rule(builder, &path, draft, &node->node.rule) &&
+           build_rules(builder, &path, draft, &node->node) &&
            build_children(builder, &path, draft, node);
 }
 

@@ -77,31 +77,35 @@ static bool is_override_unit(int32_t unit)
 /* Number and unit are the request's; what else a limit has is that of the rule on its path, or,
  * without one, of the domain. */
 static void limit_by_override(struct wr_subject *subject, const struct wr_override *override,
-                              const struct wr_node *node, enum wr_count domain_count)
+                              enum wr_count domain_count)
 {
-    const struct wr_rule *const rule = node != NULL ? node->rule : NULL;
+    const struct wr_node *const node = subject->node;
+    const struct wr_rule *const rule = node != NULL && node->n_rules > 0 ? node->rules : NULL;
+    struct wr_layer *const layer = subject->layers;
 
     subject->kind = WR_SUBJECT_LIMITED;
-    subject->policy = rule != NULL ? &rule->policy : NULL;
-    subject->unit = (enum wr_unit) override->unit;
-    subject->limit = (struct wr_limit){
+    layer->policy = rule != NULL ? &rule->policy : NULL;
+    layer->unit = (enum wr_unit) override->unit;
+    layer->limit = (struct wr_limit){
         .requests = override->requests_per_unit,
-        .length_us = wr_unit_length_us(subject->unit),
+        .length_us = wr_unit_length_us(layer->unit),
         .count = rule != NULL ? rule->limit.count : domain_count,
     };
 }
 
-static void limit_by_rule(struct wr_subject *subject, const struct wr_node *node)
+static void limit_by_rules(struct wr_subject *subject)
 {
-    if (node == NULL || node->rule == NULL) {
+    if (subject->n_layers == 0) {
         return;
     }
-    subject->node = node;
-    subject->rule = node->rule;
-    subject->policy = &node->rule->policy;
-    subject->kind = node->rule->is_unlimited ? WR_SUBJECT_UNLIMITED : WR_SUBJECT_LIMITED;
-    subject->unit = node->rule->unit;
-    subject->limit = node->rule->limit;
+    subject->rule = subject->node->rules;
+    subject->kind = subject->rule->is_unlimited ? WR_SUBJECT_UNLIMITED : WR_SUBJECT_LIMITED;
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        const struct wr_rule *const rule = &subject->node->rules[i];
+
+        subject->layers[i] = (struct wr_layer){
+            .rule = rule, .policy = &rule->policy, .limit = rule->limit, .unit = rule->unit};
+    }
 }
 
 static enum wr_err match_all(struct wr_decision *decision, const struct wr_domain *domain,
@@ -111,25 +115,52 @@ static enum wr_err match_all(struct wr_decision *decision, const struct wr_domai
 
     for (size_t i = 0; i < request->n_descriptors; i++) {
         const struct wr_descriptor *const descriptor = &request->descriptors[i];
-        const struct wr_node *const node =
-            wr_domain_match(domain, descriptor->entries, descriptor->n_entries);
+        struct wr_subject *const subject = &decision->subjects[i];
 
-        if (!descriptor->has_override) {
-            limit_by_rule(&decision->subjects[i], node);
-        } else if (is_override_unit(descriptor->override.unit)) {
-            limit_by_override(&decision->subjects[i], &descriptor->override, node,
-                              wr_domain_count(domain));
-        } else {
+        subject->node = wr_domain_match(domain, descriptor->entries, descriptor->n_entries);
+        subject->is_override = descriptor->has_override;
+        if (subject->is_override && !is_override_unit(descriptor->override.unit)) {
             return fail_override(decision, i, out_failure);
         }
+        if (subject->is_override) {
+            subject->n_layers = 1;
+        } else if (subject->node != NULL) {
+            subject->n_layers = subject->node->n_rules;
+        }
+        decision->n_layers += subject->n_layers;
     }
     return WR_OK;
 }
 
+/* The limits of what matched. False when memory is out. */
+static bool make_layers(struct wr_decision *decision, const struct wr_domain *domain)
+{
+    const struct wr_request *const request = decision->request;
+    struct wr_layer *next =
+        wr_arena_calloc(decision->frame.arena, decision->n_layers, sizeof *next);
+
+    if (next == NULL) {
+        return false;
+    }
+    decision->layers = next;
+    for (size_t i = 0; i < request->n_descriptors; i++) {
+        struct wr_subject *const subject = &decision->subjects[i];
+
+        subject->layers = next;
+        next += subject->n_layers;
+        if (subject->is_override) {
+            limit_by_override(subject, &request->descriptors[i].override, wr_domain_count(domain));
+        } else {
+            limit_by_rules(subject);
+        }
+    }
+    return true;
+}
+
 static bool has_replaces(const struct wr_decision *decision)
 {
-    for (size_t i = 0; i < decision->request->n_descriptors; i++) {
-        const struct wr_rule *const rule = decision->subjects[i].rule;
+    for (size_t i = 0; i < decision->n_layers; i++) {
+        const struct wr_rule *const rule = decision->layers[i].rule;
 
         if (rule != NULL && rule->n_replaces > 0) {
             return true;
@@ -142,7 +173,7 @@ static bool has_replaces(const struct wr_decision *decision)
 static bool collect_replaced(struct wr_decision *decision, struct wr_str_set *out_names)
 {
     struct wr_arena *const arena = decision->frame.arena;
-    const size_t n = decision->request->n_descriptors;
+    const size_t n = decision->n_layers;
     const struct wr_rule **const rules = wr_arena_calloc(arena, n, sizeof *rules);
     const struct wr_rule **const distinct = wr_arena_calloc(arena, n, sizeof *distinct);
     size_t n_distinct = 0, n_names = 0;
@@ -151,7 +182,7 @@ static bool collect_replaced(struct wr_decision *decision, struct wr_str_set *ou
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        rules[i] = decision->subjects[i].rule;
+        rules[i] = decision->layers[i].rule;
     }
     if (!wr_distinct_rules(arena, rules, n, distinct, &n_distinct)) {
         return false;
@@ -170,6 +201,23 @@ static bool collect_replaced(struct wr_decision *decision, struct wr_str_set *ou
     return true;
 }
 
+/* A descriptor of which every limit is replaced has none. */
+static void replace_layers(struct wr_subject *subject, const struct wr_str_set *names)
+{
+    size_t n_replaced = 0;
+
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        struct wr_layer *const layer = &subject->layers[i];
+
+        layer->is_replaced = layer->rule != NULL && layer->rule->name.len > 0 &&
+                             wr_str_set_has(names, layer->rule->name);
+        n_replaced += layer->is_replaced;
+    }
+    if (n_replaced == subject->n_layers) {
+        subject->kind = WR_SUBJECT_BARE;
+    }
+}
+
 /* Names are collected from every matched rule, unlimited and replaced ones too; so two rules that
  * replace each other both go. False when memory is out. */
 static bool apply_replaces(struct wr_decision *decision)
@@ -183,11 +231,8 @@ static bool apply_replaces(struct wr_decision *decision)
         return false;
     }
     for (size_t i = 0; i < decision->request->n_descriptors; i++) {
-        struct wr_subject *const subject = &decision->subjects[i];
-
-        if (subject->kind == WR_SUBJECT_LIMITED && subject->rule != NULL &&
-            subject->rule->name.len > 0 && wr_str_set_has(&names, subject->rule->name)) {
-            subject->kind = WR_SUBJECT_BARE;
+        if (decision->subjects[i].kind == WR_SUBJECT_LIMITED) {
+            replace_layers(&decision->subjects[i], &names);
         }
     }
     return true;
@@ -201,53 +246,89 @@ static uint64_t hits_of(const struct wr_request *request, const struct wr_descri
     return request->hits_addend == 0 ? 1 : request->hits_addend;
 }
 
-/* Whether the descriptor stands for a cost that is spent, whatever becomes of the call. */
-static bool must_book(const struct wr_decision *decision, size_t index)
+/* Whether the limit is charged a cost that is spent, whatever becomes of the call. */
+static bool must_book(const struct wr_request *request, const struct wr_descriptor *descriptor,
+                      const struct wr_layer *layer)
 {
-    const struct wr_subject *const subject = &decision->subjects[index];
-    const struct wr_descriptor *const descriptor = &decision->request->descriptors[index];
-
-    return subject->policy != NULL && wr_policy_must_book(subject->policy) &&
-           !descriptor->is_negative_hits && hits_of(decision->request, descriptor) > 0;
+    return layer->policy != NULL && wr_policy_must_book(layer->policy) &&
+           !descriptor->is_negative_hits && hits_of(request, descriptor) > 0;
 }
 
-static bool make_take(struct wr_decision *decision, size_t index, struct wr_take *take)
+/* Whether a refusal by the subject refuses its group. Layers refuse each other on trial, too, as
+ * long as they are by themselves. */
+static bool is_enforced(const struct wr_decision *decision, const struct wr_subject *subject)
+{
+    const bool is_on_trial = wr_subject_is_shadow(subject) ||
+                             wr_subject_is_quota(decision, subject) ||
+                             decision->frame.settings->has_shadow_mode;
+
+    return !is_on_trial || (subject->n_layers > 1 && !decision->is_group);
+}
+
+static bool make_take(struct wr_decision *decision, size_t index, struct wr_layer *layer,
+                      struct wr_take *take)
 {
     const struct wr_request *const request = decision->request;
     const struct wr_descriptor *const descriptor = &request->descriptors[index];
-    struct wr_subject *const subject = &decision->subjects[index];
+    const struct wr_subject *const subject = &decision->subjects[index];
+    const struct wr_identity_parts identity = {
+        .domain = request->domain,
+        .node = subject->is_override ? NULL : subject->node,
+        .entries = descriptor->entries,
+        .n_entries = descriptor->n_entries,
+        .limit = &layer->limit,
+        .layer = layer->rule != NULL ? layer->rule->layer : 0,
+    };
 
     *take = (struct wr_take){
-        .limit = subject->limit,
+        .limit = layer->limit,
         .hits = hits_of(request, descriptor),
         .group = decision->is_group ? 0 : (uint32_t) index,
         .is_domain_group = decision->is_group,
         .is_refund = descriptor->is_negative_hits,
-        .is_enforced = !wr_subject_is_shadow(subject) && !wr_subject_is_quota(decision, subject) &&
-                       !decision->frame.settings->has_shadow_mode,
-        .must_book = must_book(decision, index),
-        .has_local_fallback = wr_subject_failure_mode(decision, subject) == WR_FAILURE_LOCAL,
+        .is_enforced = is_enforced(decision, subject),
+        .must_book = must_book(request, descriptor, layer),
+        .has_local_fallback = wr_layer_failure_mode(decision, layer) == WR_FAILURE_LOCAL,
     };
-    subject->take = take;
-    return wr_identity_write(decision->frame.arena, request->domain, subject->node,
-                             descriptor->entries, descriptor->n_entries, &subject->limit,
-                             &take->key);
+    layer->take = take;
+    return wr_identity_write(decision->frame.arena, &identity, &take->key);
 }
 
-static bool has_take(const struct wr_decision *decision, size_t index)
+/* The takes of one descriptor; of a late call only those that must be booked. False when memory is
+ * out. */
+static bool make_takes(struct wr_decision *decision, size_t index)
 {
-    return decision->subjects[index].kind == WR_SUBJECT_LIMITED &&
-           (!decision->frame.is_late || must_book(decision, index));
+    struct wr_subject *const subject = &decision->subjects[index];
+    struct wr_batch *const batch = &decision->batch;
+    const size_t n_before = batch->n_takes;
+
+    if (subject->kind != WR_SUBJECT_LIMITED) {
+        return true;
+    }
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        struct wr_layer *const layer = &subject->layers[i];
+
+        if (layer->is_replaced ||
+            (decision->frame.is_late &&
+             !must_book(decision->request, &decision->request->descriptors[index], layer))) {
+            continue;
+        }
+        if (!make_take(decision, index, layer, &batch->takes[batch->n_takes])) {
+            return false;
+        }
+        batch->n_takes++;
+    }
+    decision->n_limited += batch->n_takes > n_before;
+    return true;
 }
 
 static bool make_batch(struct wr_decision *decision)
 {
     const struct wr_settings *const settings = decision->frame.settings;
-    const size_t n = decision->request->n_descriptors;
     struct wr_batch *const batch = &decision->batch;
 
     *batch = (struct wr_batch){
-        .takes = wr_arena_calloc(decision->frame.arena, n, sizeof *batch->takes),
+        .takes = wr_arena_calloc(decision->frame.arena, decision->n_layers, sizeof *batch->takes),
         .now = decision->frame.now,
         /* nobody waits for what a late call books */
         .deadline_mono_us = decision->frame.is_late ? INT64_MAX : decision->frame.deadline_mono_us,
@@ -258,14 +339,10 @@ static bool make_batch(struct wr_decision *decision)
     if (batch->takes == NULL) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (!has_take(decision, i)) {
-            continue;
-        }
-        if (!make_take(decision, i, &batch->takes[batch->n_takes])) {
+    for (size_t i = 0; i < decision->request->n_descriptors; i++) {
+        if (!make_takes(decision, i)) {
             return false;
         }
-        batch->n_takes++;
     }
     return true;
 }
@@ -273,14 +350,13 @@ static bool make_batch(struct wr_decision *decision)
 static void note_descriptors(const struct wr_decision *decision)
 {
     struct wr_metrics_block *const metrics = decision->frame.metrics;
-    const uint64_t n_takes = decision->batch.n_takes;
 
     if (decision->frame.is_late) {
-        wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS_BOOKED_LATE, n_takes);
+        wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS_BOOKED_LATE, decision->n_limited);
         return;
     }
     wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS, decision->request->n_descriptors);
-    wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS_LIMITED, n_takes);
+    wr_metrics_add(metrics, WR_METRIC_DESCRIPTORS_LIMITED, decision->n_limited);
 }
 
 enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
@@ -314,7 +390,7 @@ enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
         if (err != WR_OK) {
             return err;
         }
-        if (!apply_replaces(decision)) {
+        if (!make_layers(decision, domain) || !apply_replaces(decision)) {
             return wr_fail_no_memory(out_failure);
         }
     }

@@ -21,24 +21,52 @@ static int64_t shown_reset_us(int64_t reset_us, int64_t length_us)
     return (reset_us + US_PER_SECOND - 1) / US_PER_SECOND * US_PER_SECOND;
 }
 
+/* Whether the verdict of `a` says more about its descriptor than that of `b`: being over goes
+ * before not being so, then the longer wait, or else the fewer left. */
+static bool tells_more(const struct wr_layer *a, const struct wr_layer *b)
+{
+    const struct wr_verdict *const x = &a->take->verdict, *const y = &b->take->verdict;
+
+    if (x->over != y->over) {
+        return x->over;
+    }
+    return x->over ? x->reset_us > y->reset_us : x->remaining < y->remaining;
+}
+
+/* The layer that is shown of a subject of which one is decided. */
+static const struct wr_layer *shown_layer(const struct wr_subject *subject)
+{
+    const struct wr_layer *shown = NULL;
+
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        const struct wr_layer *const layer = &subject->layers[i];
+
+        if (wr_layer_is_decided(layer) && (shown == NULL || tells_more(layer, shown))) {
+            shown = layer;
+        }
+    }
+    return shown;
+}
+
 static struct wr_descriptor_status decided_status(const struct wr_decision *decision,
                                                   const struct wr_subject *subject)
 {
-    const struct wr_verdict *const verdict = &subject->take->verdict;
+    const struct wr_layer *const layer = shown_layer(subject);
+    const struct wr_verdict *const verdict = &layer->take->verdict;
     struct wr_descriptor_status status = {
         .code = verdict->over ? WR_CODE_OVER_LIMIT : WR_CODE_OK,
         .has_limit = true,
-        .requests_per_unit = (uint32_t) subject->take->limit.requests, /* memory has a share */
-        .unit = subject->unit,
+        .requests_per_unit = (uint32_t) layer->take->limit.requests, /* memory has a share */
+        .unit = layer->unit,
         .limit_remaining = (uint32_t) verdict->remaining,
-        .reset_us = shown_reset_us(verdict->reset_us, subject->limit.length_us),
+        .reset_us = shown_reset_us(verdict->reset_us, layer->limit.length_us),
     };
 
-    if (subject->take->is_degraded) {
+    if (wr_subject_is_degraded(subject)) {
         wr_metrics_add(decision->frame.metrics, WR_METRIC_FAILURE_LOCAL, 1);
     }
-    if (subject->rule != NULL) {
-        status.name = subject->rule->name;
+    if (layer->rule != NULL) {
+        status.name = layer->rule->name;
     }
     if (verdict->over) {
         wr_metrics_add(decision->frame.metrics, WR_METRIC_DESCRIPTORS_OVER, 1);
@@ -58,8 +86,8 @@ static struct wr_descriptor_status make_status(const struct wr_decision *decisio
         return (struct wr_descriptor_status){.code = WR_CODE_OK,
                                              .limit_remaining = UNLIMITED_REMAINING};
     case WR_SUBJECT_LIMITED:
-        return subject->take->answer == WR_TAKE_DECIDED ? decided_status(decision, subject)
-                                                        : wr_unanswered_status(decision, subject);
+        return wr_subject_is_unanswered(subject) ? wr_unanswered_status(decision, subject)
+                                                 : decided_status(decision, subject);
     case WR_SUBJECT_BARE:
     default:
         return (struct wr_descriptor_status){.code = WR_CODE_OK};

@@ -25,25 +25,38 @@
 enum wr_subject_kind {
     WR_SUBJECT_BARE,      /* no limit: no match, unknown domain, or replaced by another rule */
     WR_SUBJECT_UNLIMITED, /* never counted */
-    WR_SUBJECT_LIMITED,   /* has a take */
+    WR_SUBJECT_LIMITED,   /* has takes */
+};
+
+/* One of the limits that a descriptor meets. */
+struct wr_layer {
+    const struct wr_rule *rule;     /* NULL: the limit is the request's */
+    const struct wr_policy *policy; /* of the rule on the path, also when the limit is the
+                                       request's; NULL: no rule is there */
+    struct wr_limit limit;
+    enum wr_unit unit;
+    bool is_replaced;     /* by another rule: it has no take */
+    struct wr_take *take; /* when its subject is limited */
 };
 
 struct wr_subject {
     enum wr_subject_kind kind;
-    const struct wr_node *node;     /* what matched; NULL: nothing, or the limit is the request's */
-    const struct wr_rule *rule;     /* NULL: none, or the limit is the request's */
-    const struct wr_policy *policy; /* of the rule on the path, also when the limit is the
-                                       request's; NULL: no rule is there */
-    struct wr_limit limit;          /* when limited */
-    enum wr_unit unit;              /* when limited */
-    struct wr_take *take;           /* when limited */
+    bool is_override;           /* the limit is the request's */
+    const struct wr_node *node; /* what matched; NULL: nothing */
+    const struct wr_rule *rule; /* the first of the node, for what all of them have in common;
+                                   NULL: none, or the limit is the request's */
+    struct wr_layer *layers;
+    size_t n_layers;
 };
 
 struct wr_decision {
     struct wr_decision_frame frame;
     const struct wr_request *request;
     struct wr_subject *subjects; /* one a descriptor */
-    bool is_group;               /* all takes stand or fall together; a matter of the domain */
+    struct wr_layer *layers;     /* of all subjects */
+    size_t n_layers;
+    size_t n_limited; /* descriptors with takes */
+    bool is_group;    /* all takes stand or fall together; a matter of the domain */
     struct wr_batch batch;
 };
 
@@ -54,12 +67,45 @@ static inline bool wr_subject_is_shadow(const struct wr_subject *subject)
 }
 
 /* Who decides when the store does not: the rule says, else the server. */
-static inline enum wr_failure_mode wr_subject_failure_mode(const struct wr_decision *decision,
-                                                           const struct wr_subject *subject)
+static inline enum wr_failure_mode wr_layer_failure_mode(const struct wr_decision *decision,
+                                                         const struct wr_layer *layer)
 {
-    return subject->policy != NULL && subject->policy->has_failure_mode
-               ? subject->policy->failure_mode
+    return layer->policy != NULL && layer->policy->has_failure_mode
+               ? layer->policy->failure_mode
                : decision->frame.settings->failure_mode;
+}
+
+static inline bool wr_layer_is_decided(const struct wr_layer *layer)
+{
+    return layer->take != NULL && layer->take->answer == WR_TAKE_DECIDED;
+}
+
+/* True when the store left it open what becomes of the descriptor: it gave no answer for a layer,
+ * and no other one refuses. */
+static inline bool wr_subject_is_unanswered(const struct wr_subject *subject)
+{
+    bool is_open = false;
+
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        const struct wr_layer *const layer = &subject->layers[i];
+
+        if (wr_layer_is_decided(layer) && layer->take->verdict.over) {
+            return false;
+        }
+        is_open |= layer->take != NULL && !wr_layer_is_decided(layer);
+    }
+    return is_open;
+}
+
+/* True when memory decided a layer in place of a remote store. */
+static inline bool wr_subject_is_degraded(const struct wr_subject *subject)
+{
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        if (wr_layer_is_decided(&subject->layers[i]) && subject->layers[i].take->is_degraded) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A quota: over alone it refuses nothing, all quotas over together do. */

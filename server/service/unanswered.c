@@ -3,18 +3,49 @@
 
 #include <inttypes.h>
 
-static bool is_unanswered(const struct wr_subject *subject)
-{
-    return subject->kind == WR_SUBJECT_LIMITED && subject->take->answer != WR_TAKE_DECIDED;
-}
-
 /* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
-static enum wr_failure_mode mode_of(const struct wr_decision *decision,
-                                    const struct wr_subject *subject)
+static enum wr_failure_mode mode_of_layer(const struct wr_decision *decision,
+                                          const struct wr_subject *subject,
+                                          const struct wr_layer *layer)
 {
     return wr_subject_is_shadow(subject) || decision->frame.settings->has_shadow_mode
                ? WR_FAILURE_ALLOW
-               : wr_subject_failure_mode(decision, subject);
+               : wr_layer_failure_mode(decision, layer);
+}
+
+/* A layer without an answer, and what its mode comes to. */
+struct open_layer {
+    const struct wr_layer *layer;
+    enum wr_failure_mode mode;
+};
+
+/* The layer whose mode decides an unanswered subject: a certain refusal goes before an unknown, and
+ * that before an OK. */
+static struct open_layer deciding_layer(const struct wr_decision *decision,
+                                        const struct wr_subject *subject)
+{
+    static const int weights[] = {
+        [WR_FAILURE_ALLOW] = 1,
+        [WR_FAILURE_ERROR] = 2,
+        [WR_FAILURE_LOCAL] = 2, /* memory had no answer either */
+        [WR_FAILURE_DENY] = 3,
+    };
+    struct open_layer deciding = {0};
+
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        const struct wr_layer *const layer = &subject->layers[i];
+
+        if (layer->take == NULL || wr_layer_is_decided(layer)) {
+            continue;
+        }
+
+        const enum wr_failure_mode mode = mode_of_layer(decision, subject, layer);
+
+        if (deciding.layer == NULL || weights[mode] > weights[deciding.mode]) {
+            deciding = (struct open_layer){.layer = layer, .mode = mode};
+        }
+    }
+    return deciding;
 }
 
 struct wr_descriptor_status wr_unanswered_status(const struct wr_decision *decision,
@@ -27,10 +58,9 @@ struct wr_descriptor_status wr_unanswered_status(const struct wr_decision *decis
         [WR_FAILURE_ERROR] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
         [WR_FAILURE_ALLOW] = {WR_METRIC_FAILURE_ALLOW, WR_CODE_OK},
         [WR_FAILURE_DENY] = {WR_METRIC_FAILURE_DENY, WR_CODE_OVER_LIMIT},
-        /* memory had no answer either */
         [WR_FAILURE_LOCAL] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
     };
-    const enum wr_failure_mode mode = mode_of(decision, subject);
+    const enum wr_failure_mode mode = deciding_layer(decision, subject).mode;
 
     wr_metrics_add(decision->frame.metrics, rows[mode].metric, 1);
     return (struct wr_descriptor_status){.code = rows[mode].code};
@@ -44,11 +74,11 @@ struct wr_str wr_unanswered_decider(const struct wr_decision *decision,
     for (size_t i = 0; i < decision->request->n_descriptors; i++) {
         const struct wr_subject *const subject = &decision->subjects[i];
 
-        if (is_unanswered(subject)) {
+        if (wr_subject_is_unanswered(subject)) {
             has_denied |= statuses[i].code == WR_CODE_OVER_LIMIT;
             has_allowed |= statuses[i].code == WR_CODE_OK;
-        } else if (subject->kind == WR_SUBJECT_LIMITED) {
-            has_counted |= subject->take->is_degraded;
+        } else {
+            has_counted |= wr_subject_is_degraded(subject);
         }
     }
     if (!has_denied && !has_counted && !has_allowed) {
@@ -81,18 +111,18 @@ void wr_unanswered_log(const struct wr_decision *decision)
     uint64_t skipped = 0;
 
     for (size_t i = 0; i < decision->request->n_descriptors && subject == NULL; i++) {
-        if (is_unanswered(&decision->subjects[i])) {
+        if (wr_subject_is_unanswered(&decision->subjects[i])) {
             subject = &decision->subjects[i];
         }
     }
     if (subject != NULL &&
         wr_log_limit_pass(decision->frame.store_line, decision->frame.now.mono_us, &skipped)) {
-        const struct wr_str reason = reason_of(subject->take->answer);
+        const struct open_layer open = deciding_layer(decision, subject);
+        const struct wr_str reason = reason_of(open.layer->take->answer);
 
         wr_log(WR_LOG_WARN,
                "%.*s; failure mode %s decides (%" PRIu64 " more such calls since the last line)",
-               (int) reason.len, reason.ptr, wr_failure_mode_name(mode_of(decision, subject)),
-               skipped);
+               (int) reason.len, reason.ptr, wr_failure_mode_name(open.mode), skipped);
     }
 }
 
@@ -107,7 +137,7 @@ enum wr_err wr_unanswered_fail(const struct wr_decision *decision,
     }
     *out_failure = (struct wr_failure){
         .status = WR_STATUS_UNAVAILABLE,
-        .message = reason_of(decision->subjects[i].take->answer),
+        .message = reason_of(deciding_layer(decision, &decision->subjects[i]).layer->take->answer),
         .retry_us = WR_RETRY_US,
     };
     return WR_ERR_IO;

@@ -55,7 +55,7 @@ static void check_asked(struct walk *walk, size_t n)
     WR_ASSERT((node == NULL) == (want == NULL));
     if (node != NULL) {
         WR_ASSERT(wr_str_equal(node->key, want->key) && wr_str_equal(node->value, want->value));
-        WR_ASSERT((node->rule != NULL) == want->has_limit);
+        WR_ASSERT((node->n_rules > 0) == (wr_draft_limits_of(want).n > 0));
     }
 }
 
@@ -68,10 +68,15 @@ static void check_found(struct walk *walk, const struct wr_draft_rule *rule, siz
 
     WR_ASSERT(node != NULL);
     WR_ASSERT(wr_str_equal(node->key, rule->key) && wr_str_equal(node->value, rule->value));
-    WR_ASSERT((node->rule != NULL) == rule->has_limit);
+    WR_ASSERT((node->n_rules > 0) == (wr_draft_limits_of(rule).n > 0));
     WR_ASSERT((node->parent != NULL) == (n > 1));
-    WR_ASSERT(
-        wr_identity_write(walk->arena, walk->domain_name, node, walk->entries, n, &limit, &key));
+    WR_ASSERT(wr_identity_write(walk->arena,
+                                &(struct wr_identity_parts){.domain = walk->domain_name,
+                                                            .node = node,
+                                                            .entries = walk->entries,
+                                                            .n_entries = n,
+                                                            .limit = &limit},
+                                &key));
     WR_ASSERT(key.len > walk->domain_name.len);
 }
 

@@ -60,8 +60,9 @@ static uint64_t number_of(const struct wr_rules *rules)
     const struct wr_node *const second = wr_domain_match(domain, two, 2);
 
     wr_check(first != NULL && second != NULL, "a rule was not found");
-    wr_check(first->rule->limit.requests == second->rule->limit.requests, "parts of two snapshots");
-    return first->rule->limit.requests;
+    wr_check(first->rules->limit.requests == second->rules->limit.requests,
+             "parts of two snapshots");
+    return first->rules->limit.requests;
 }
 
 static void publish_all(struct shared *shared)

@@ -65,9 +65,9 @@ static uint64_t limit_of(const struct wr_domain *domain)
                                        .value = {.ptr = value, .len = (size_t) len}};
         const struct wr_node *const node = wr_domain_match(domain, &entry, 1);
 
-        wr_check(node != NULL && node->rule != NULL, "rule %u is missing", i);
-        wr_check(i == 0 || node->rule->limit.requests == limit, "a snapshot of two halves");
-        limit = node->rule->limit.requests;
+        wr_check(node != NULL && node->n_rules > 0, "rule %u is missing", i);
+        wr_check(i == 0 || node->rules->limit.requests == limit, "a snapshot of two halves");
+        limit = node->rules->limit.requests;
     }
     return limit;
 }

@@ -15,7 +15,7 @@ static const struct wr_value *metadata_of(const char *text, struct wr_rules **ou
     const struct wr_entry entry = entry_of("k", "");
 
     *out_rules = rules_of(text);
-    return wr_domain_match(wr_rules_domain(*out_rules, wr_str_of("d")), &entry, 1)->rule->metadata;
+    return wr_domain_match(wr_rules_domain(*out_rules, wr_str_of("d")), &entry, 1)->rules->metadata;
 }
 
 static const struct wr_value *get(const struct wr_value *map, const char *key)

@@ -153,8 +153,8 @@ Test(config_yaml, anchors_stand_for_what_they_name_last)
     const struct wr_domain *const domain = wr_rules_domain(rules, wr_str_of("d"));
     const struct wr_entry b = entry_of("b", ""), d = entry_of("d", "");
 
-    cr_assert_eq(wr_domain_match(domain, &b, 1)->rule->limit.requests, 5u);
-    cr_assert_eq(wr_domain_match(domain, &d, 1)->rule->limit.requests, 6u);
+    cr_assert_eq(wr_domain_match(domain, &b, 1)->rules->limit.requests, 5u);
+    cr_assert_eq(wr_domain_match(domain, &d, 1)->rules->limit.requests, 6u);
     wr_rules_release(rules);
 }
 

@@ -37,7 +37,14 @@ static struct wr_str identity(struct fixture *fixture, const char *domain,
         node = wr_domain_match(wr_rules_domain(fixture->rules, wr_str_of(domain)), entries, n);
         cr_assert_not_null(node);
     }
-    cr_assert(wr_identity_write(&fixture->arena, wr_str_of(domain), node, entries, n, limit, &key));
+
+    const struct wr_identity_parts parts = {.domain = wr_str_of(domain),
+                                            .node = node,
+                                            .entries = entries,
+                                            .n_entries = n,
+                                            .limit = limit};
+
+    cr_assert(wr_identity_write(&fixture->arena, &parts, &key));
     return key;
 }
 

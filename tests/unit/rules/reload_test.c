@@ -109,7 +109,7 @@ static int64_t limit_now(struct fixture *fixture)
     const struct wr_entry entry = entry_of("k", "v");
     const struct wr_node *const node = domain == NULL ? NULL : wr_domain_match(domain, &entry, 1);
 
-    return node == NULL ? -1 : (int64_t) node->rule->limit.requests;
+    return node == NULL ? -1 : (int64_t) node->rules->limit.requests;
 }
 
 static struct timespec deadline(void)

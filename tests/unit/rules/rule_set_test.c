@@ -79,7 +79,7 @@ static int64_t limit_of(const struct fixture *fixture, const char *domain, const
     const struct wr_entry entry = entry_of(key, "v");
     const struct wr_node *const node = found == NULL ? NULL : wr_domain_match(found, &entry, 1);
 
-    return node == NULL || node->rule == NULL ? -1 : (int64_t) node->rule->limit.requests;
+    return node == NULL || node->n_rules == 0 ? -1 : (int64_t) node->rules->limit.requests;
 }
 
 static bool is_noted(const struct fixture *fixture, const char *name, const char *part)

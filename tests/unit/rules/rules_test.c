@@ -55,9 +55,9 @@ Test(rules, a_snapshot_holds_all_that_the_draft_said)
     assert_str(b->parent->value, "x*");
     cr_assert(b->parent->has_share_threshold && b->parent->has_value_to_metric);
     cr_assert_null(b->parent->parent);
-    cr_assert_null(b->parent->rule);
+    cr_assert_eq(b->parent->n_rules, 0u);
 
-    const struct wr_rule *const rule = b->rule;
+    const struct wr_rule *const rule = b->rules;
 
     cr_assert_eq(rule->unit, WR_UNIT_MINUTE);
     cr_assert_eq(rule->limit.requests, 7u);
@@ -76,9 +76,9 @@ Test(rules, a_snapshot_holds_all_that_the_draft_said)
 
     const struct wr_entry u = entry_of("u", "1");
 
-    cr_assert(match(rules, "d", &u, 1)->rule->is_unlimited);
-    cr_assert_eq(match(rules, "d", &u, 1)->rule->unit, WR_UNIT_UNKNOWN);
-    cr_assert_null(match(rules, "d", &u, 1)->rule->metadata);
+    cr_assert(match(rules, "d", &u, 1)->rules->is_unlimited);
+    cr_assert_eq(match(rules, "d", &u, 1)->rules->unit, WR_UNIT_UNKNOWN);
+    cr_assert_null(match(rules, "d", &u, 1)->rules->metadata);
     cr_assert_eq(wr_rules_domain_count(rules), 1u);
     cr_assert_eq(wr_rules_limit_count(rules), 2u);
     wr_rules_release(rules);
@@ -129,9 +129,9 @@ Test(rules, files_of_one_domain_add_up_in_their_order)
     struct wr_rules *const rules = texts_rules(&texts, true);
 
     cr_assert_eq(wr_rules_domain_count(rules), 1u);
-    cr_assert_eq(match(rules, "d", &a, 1)->rule->limit.requests, 1u);
-    cr_assert_eq(match(rules, "d", &b, 1)->rule->limit.requests, 2u);
-    cr_assert_eq(match(rules, "d", &w, 1)->rule->limit.requests, 3u);
+    cr_assert_eq(match(rules, "d", &a, 1)->rules->limit.requests, 1u);
+    cr_assert_eq(match(rules, "d", &b, 1)->rules->limit.requests, 2u);
+    cr_assert_eq(match(rules, "d", &w, 1)->rules->limit.requests, 3u);
     wr_rules_release(rules);
     texts_fini(&texts);
 }
@@ -166,7 +166,7 @@ Test(rules, the_count_of_a_rule_goes_over_that_of_its_domain)
 
         struct wr_rules *const rules = rules_of(text);
         const struct wr_domain *const domain = wr_rules_domain(rules, wr_str_of("d"));
-        const struct wr_rule *const rule = wr_domain_match(domain, entries, 2)->rule;
+        const struct wr_rule *const rule = wr_domain_match(domain, entries, 2)->rules;
 
         cr_assert_eq(rule->limit.count, rows[i].count, "row %zu", i);
         cr_assert_eq(wr_domain_is_group(domain), rows[i].is_group, "row %zu", i);
@@ -187,7 +187,7 @@ Test(rules, any_file_of_a_domain_may_say_its_count)
     struct wr_rules *const rules = texts_rules(&texts, true);
     const struct wr_entry a = entry_of("a", "1");
 
-    cr_assert_eq(match(rules, "d", &a, 1)->rule->limit.count, WR_COUNT_ADMITTED);
+    cr_assert_eq(match(rules, "d", &a, 1)->rules->limit.count, WR_COUNT_ADMITTED);
     cr_assert_eq(wr_domain_count(wr_rules_domain(rules, wr_str_of("d"))), WR_COUNT_ADMITTED);
     cr_assert_eq(wr_domain_count(wr_rules_domain(rules, wr_str_of("e"))), WR_COUNT_ALL);
     wr_rules_release(rules);
@@ -233,7 +233,7 @@ Test(rules, a_deep_path_is_followed_to_its_end)
 
     struct wr_rules *const rules = rules_of(text);
 
-    cr_assert_not_null(match(rules, "d", entries, N)->rule);
-    cr_assert_null(match(rules, "d", entries, N - 1)->rule);
+    cr_assert_eq(match(rules, "d", entries, N)->n_rules, 1u);
+    cr_assert_eq(match(rules, "d", entries, N - 1)->n_rules, 0u);
     wr_rules_release(rules);
 }

@@ -122,7 +122,7 @@ static int find(const struct wr_rules *rules, const struct wr_entry *entry)
     const struct wr_node *const node =
         wr_domain_match(wr_rules_domain(rules, wr_str_of("d")), entry, 1);
 
-    return node == NULL ? -1 : (int) node->rule->limit.requests;
+    return node == NULL ? -1 : (int) node->rules->limit.requests;
 }
 
 Test(tree_model, every_pair_finds_the_rule_that_a_slow_search_finds)

@@ -32,7 +32,7 @@ static int reached(const struct wr_rules *rules, const struct row *row)
     if (node == NULL) {
         return -2;
     }
-    return node->rule == NULL ? -1 : (int) node->rule->limit.requests;
+    return node->n_rules == 0 ? -1 : (int) node->rules->limit.requests;
 }
 
 static void assert_rows(const char *rules_text, const struct row *rows, size_t n)
@@ -197,8 +197,8 @@ Test(tree, bytes_of_any_kind_are_ordinary)
     const struct wr_entry with_nul = {.key = WR_STR("k"), .value = {.ptr = "x\0", .len = 2}};
     const struct wr_entry without = {.key = WR_STR("k"), .value = {.ptr = "x\0", .len = 1}};
 
-    cr_assert_eq(wr_domain_match(domain, &with_nul, 1)->rule->limit.requests, 1u);
-    cr_assert_eq(wr_domain_match(domain, &without, 1)->rule->limit.requests, 2u);
+    cr_assert_eq(wr_domain_match(domain, &with_nul, 1)->rules->limit.requests, 1u);
+    cr_assert_eq(wr_domain_match(domain, &without, 1)->rules->limit.requests, 2u);
     wr_rules_release(rules);
 }
 

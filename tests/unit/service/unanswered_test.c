@@ -24,6 +24,7 @@ struct desk {
     struct wr_request request;
     struct wr_rule rules[MAX_SUBJECTS];
     struct wr_take takes[MAX_SUBJECTS];
+    struct wr_layer layers[MAX_SUBJECTS];
     struct wr_subject subjects[MAX_SUBJECTS];
     struct wr_descriptor_status statuses[MAX_SUBJECTS];
     struct wr_decision decision;
@@ -52,6 +53,11 @@ static void desk_init(struct desk *desk, enum wr_failure_mode server, const stru
             (struct wr_take){.answer = parts[i].answer, .is_degraded = parts[i].is_degraded};
         desk->subjects[i] = (struct wr_subject){
             .kind = parts[i].is_unlimited ? WR_SUBJECT_UNLIMITED : WR_SUBJECT_LIMITED,
+            .rule = &desk->rules[i],
+            .layers = &desk->layers[i],
+            .n_layers = 1,
+        };
+        desk->layers[i] = (struct wr_layer){
             .rule = &desk->rules[i],
             .policy = &desk->rules[i].policy,
             .take = parts[i].is_unlimited ? NULL : &desk->takes[i],
