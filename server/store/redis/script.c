@@ -11,11 +11,7 @@
 /* As take.lua packs and answers. */
 #define HEAD_LEN 18
 #define NOT_AFTER_AT 2
-#define RECORD_LEN 30
-#define FLAG_REFUND 4u
-#define FLAG_ENFORCED 8u
-#define FLAG_MUST_BOOK 16u
-#define FLAG_DATED 32u
+#define RECORD_LEN 34
 #define REMAINS_OVER (-1)
 #define REMAINS_FOREIGN (-2)
 #define REMAINS_LATE (-3)
@@ -43,7 +39,7 @@ static char *put_number(char *out, uint64_t value)
     return put_uint(out, bits, sizeof bits);
 }
 
-static unsigned count_bits(enum wr_count count)
+static unsigned number_of_count(enum wr_count count)
 {
     switch (count) {
     case WR_COUNT_ADMITTED:
@@ -56,7 +52,7 @@ static unsigned count_bits(enum wr_count count)
     }
 }
 
-static unsigned kind_of(enum wr_algorithm algorithm)
+static unsigned number_of_kind(enum wr_algorithm algorithm)
 {
     switch (algorithm) {
     case WR_ALGORITHM_FIXED_WINDOW:
@@ -67,15 +63,15 @@ static unsigned kind_of(enum wr_algorithm algorithm)
 
 static char *put_take(char *out, const struct wr_take *take, bool is_dated)
 {
-    const unsigned flags = count_bits(take->limit.count) | (take->is_refund ? FLAG_REFUND : 0) |
-                           (take->is_enforced ? FLAG_ENFORCED : 0) |
-                           (take->must_book ? FLAG_MUST_BOOK : 0) | (is_dated ? FLAG_DATED : 0);
-
     out = put_number(out, take->hits);
     out = put_number(out, take->limit.requests);
     out = put_number(out, (uint64_t) take->limit.length_us);
-    out = put_uint(out, kind_of(take->limit.algorithm), 1);
-    out = put_uint(out, flags, 1);
+    out = put_uint(out, number_of_kind(take->limit.algorithm), 1);
+    out = put_uint(out, number_of_count(take->limit.count), 1);
+    out = put_uint(out, take->is_refund, 1);
+    out = put_uint(out, take->is_enforced, 1);
+    out = put_uint(out, take->must_book, 1);
+    out = put_uint(out, is_dated, 1);
     return put_uint(out, take->group, 4);
 }
 

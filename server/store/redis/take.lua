@@ -6,8 +6,9 @@
 -- ARGV[1]: packed little-endian. Head '<BBdd': the mode (0 by count, 1 stop), whether every take is
 --          of the plain sort (a charge of > 0 on a fixed window that counts all), the time after
 --          which it is too late (0: never), the time to count at (0: Redis's own). Then a record
---          '<dddBBI4' a take: hits, limit, length of the window, kind, flags, group. Times are in
---          microseconds, times of day since the epoch.
+--          '<dddBBBBBBI4' a take: hits, limit, length of the window; kind, what it charges (0 all,
+--          1 admitted, 2 all or nothing), whether it is a refund, enforced, booked even when late,
+--          on a key that names its window; group. Times are in microseconds since the epoch.
 -- Reply:   integers. The time counted at; then two a take: what remains and the time until the
 --          window ends, or OVER and that time, or FOREIGN or LATE and 0; at the end, only when they
 --          are not both 0, how many counters were repaired and how many began anew.
@@ -16,7 +17,7 @@
 -- run, so the plain sort is done before any is.
 local OVER, FOREIGN, LATE = -1, -2, -3
 local COUNT_MAX = 9007199254740991
-local RECORD_LENGTH = 30
+local RECORD_LENGTH = 34
 
 local call, try, unpack = redis.call, redis.pcall, struct.unpack
 local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
@@ -70,8 +71,7 @@ end
 -- All others: each counter is read once, judged and charged as a table, and written once. A write
 -- that Redis refuses (full, read-only) raises its error; it is the first one then, so nothing was
 -- charged.
-local COUNT_ADMITTED, COUNT_ALL_OR_NOTHING = 1, 2 -- the low two bits of the flags; 0: all
-local REFUND, ENFORCED, MUST_BOOK, DATED = 4, 8, 16, 32
+local COUNT_ADMITTED, COUNT_ALL_OR_NOTHING = 1, 2
 local n_repaired, n_restarted = 0, 0
 
 -- A kind of limit is
@@ -168,10 +168,6 @@ end
 
 local KINDS = {[0] = fixed_window}
 
-local function has(flags, flag)
-  return flags % (2 * flag) >= flag
-end
-
 local function is_over(take, hits)
   return take.kind.remains(take.state, take, hits) < 0
 end
@@ -209,13 +205,14 @@ end
 
 -- Says of each whether it would be over, and returns whether all that matter fit.
 local function check(group)
-  local demand = sum_demand(group)
+  local demand = #group > 1 and sum_demand(group)
   local all_fit = true
 
   for i = 1, #group do
     local take = group[i]
 
-    take.would_be_over = take.state and not take.is_refund and is_over(take, demand[take.key])
+    take.would_be_over = take.state and not take.is_refund and
+      is_over(take, demand and demand[take.key] or take.hits)
     if take.is_enforced and (take.would_be_over or not take.state) and not take.is_refund then
       all_fit = false
     end
@@ -283,25 +280,26 @@ local takes, states, groups, group_of = {}, {}, {}, {}
 
 for i = n_done + 1, #KEYS do
   local key = KEYS[i]
-  local hits, limit, length, kind, flags, id
-  hits, limit, length, kind, flags, id, at = unpack('<dddBBI4', body, at)
+  local hits, limit, length, kind, count, refund, enforced, booked, dated, id
+  hits, limit, length, kind, count, refund, enforced, booked, dated, id, at =
+    unpack('<dddBBBBBBI4', body, at)
   local take = {
     key = key,
     hits = hits,
     limit = limit,
     length = length,
     kind = KINDS[kind],
-    count = flags % 4,
-    is_refund = has(flags, REFUND),
-    is_enforced = has(flags, ENFORCED),
-    is_dated = has(flags, DATED),
+    count = count,
+    is_refund = refund == 1,
+    is_enforced = enforced == 1,
+    is_dated = dated == 1,
     would_be_over = false,
     state = false,
     remains = LATE,
   }
 
   takes[i - n_done] = take
-  if not is_late or has(flags, MUST_BOOK) then
+  if not is_late or booked == 1 then
     local state = states[key]
 
     if state == nil then
