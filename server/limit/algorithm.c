@@ -2,7 +2,17 @@
 #include "limit/algorithm.h"
 
 #include "limit/fixed_window.h"
+#include "limit/sliding_window.h"
+#include "limit/token_bucket.h"
 
-const struct wr_counter_kind *const wr_counter_kinds[] = {
-    [WR_ALGORITHM_FIXED_WINDOW] = &wr_fixed_window_kind,
+/* Only fixed windows differ by alignment. */
+#define ANY_ALIGNMENT(kind)                                                                        \
+    {                                                                                              \
+        &(kind), &(kind), &(kind)                                                                  \
+    }
+
+const struct wr_counter_kind *const wr_counter_kinds[][3] = {
+    [WR_ALGORITHM_FIXED_WINDOW] = ANY_ALIGNMENT(wr_fixed_window_kind),
+    [WR_ALGORITHM_SLIDING_WINDOW] = ANY_ALIGNMENT(wr_sliding_window_kind),
+    [WR_ALGORITHM_TOKEN_BUCKET] = ANY_ALIGNMENT(wr_token_bucket_kind),
 };

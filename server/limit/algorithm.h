@@ -3,9 +3,16 @@
  * What a store needs to know of an algorithm: how large the state of a counter is, which clock it
  * goes by, and four functions. The state is words in a place of the store's; all zero: never hit.
  *
- * Invariant: the first word of a state is the moment from which the counter is as good as never
- * hit, by the kind's clock; so a store can drop it without knowing the algorithm. A call that
- * charges or gives back nothing leaves the state as it was.
+ * Invariants, which tests hold every kind to:
+ * - The first word of a state is the moment from which the counter is as good as never hit, by the
+ *   kind's clock; so a store can drop it without knowing the algorithm.
+ * - A take is over if and only if a peek of as many hits is; a peek of 0 hits is over only when
+ *   more is used than the limit allows.
+ * - A take or refund of 0 hits leaves the state as it was, and so does a refused take that is not
+ *   booked, save for what time and a new limit have made of it (see token_bucket.h, warm_up.h).
+ * - Time that goes back a little, because callers read the clock before they take the lock, admits
+ *   nothing that would not have been admitted otherwise. A state more than a window ahead of the
+ *   time comes from another time altogether, and is taken for never hit.
  * Threads: pure functions; the caller holds the lock that guards the state.
  */
 #ifndef WR_LIMIT_ALGORITHM_H
@@ -17,7 +24,7 @@
 #include "base/clock.h"
 #include "limit/limit.h"
 
-/* Words of the largest state that a store keeps beside a counter's hash. */
+/* Words of the largest state of the kinds whose size does not change. */
 #define WR_STATE_WORDS_MAX 8
 
 enum wr_counter_clock {
@@ -26,8 +33,14 @@ enum wr_counter_clock {
 };
 
 struct wr_counter_kind {
-    uint32_t state_words; /* 2 to WR_STATE_WORDS_MAX */
     enum wr_counter_clock clock;
+    /*
+     * The words, at least 2, that a state must have before a take or refund of `limit`. `state` is
+     * what there is so far, all zero when that is nothing. A store that has fewer adds words of
+     * zero behind; they are never fewer than before. They are few and always the same, except for
+     * sliding_buckets and sliding_log.
+     */
+    uint32_t (*state_words)(const void *state, const struct wr_limit *limit);
     /* What a take of `hits` would come to, and a look when there are none. */
     struct wr_verdict (*peek)(const void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us);
@@ -39,12 +52,12 @@ struct wr_counter_kind {
                                 int64_t now_us);
 };
 
-/* By algorithm. */
-extern const struct wr_counter_kind *const wr_counter_kinds[];
+/* By algorithm and alignment. */
+extern const struct wr_counter_kind *const wr_counter_kinds[][3];
 
 static inline const struct wr_counter_kind *wr_counter_kind_of(const struct wr_limit *limit)
 {
-    return wr_counter_kinds[limit->algorithm];
+    return wr_counter_kinds[limit->algorithm][limit->alignment];
 }
 
 /* The time that counters of `kind` go by. */

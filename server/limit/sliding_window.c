@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limit/sliding_window.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "limit/muldiv.h"
+
+_Static_assert(offsetof(struct wr_sliding_window, expiry_us) == 0,
+               "a state begins with its expiry");
+
+/* The two windows at one time. */
+struct view {
+    int64_t start_us; /* of the current window */
+    int64_t left_us;  /* of it: 1 to its length */
+    int64_t late_us;  /* how far the time is before its start, when it is */
+    uint64_t previous, current;
+};
+
+/* A time just before the window began is late, and counts as its beginning. */
+static inline struct view view_of(const struct wr_sliding_window *state, int64_t length_us,
+                                  int64_t now_us)
+{
+    const int64_t start_us = state->expiry_us - 2 * length_us;
+    const int64_t elapsed_us = now_us - start_us;
+
+    if (elapsed_us >= 2 * length_us || elapsed_us < -length_us) {
+        const int64_t since_us = now_us % length_us;
+
+        return (struct view){.start_us = now_us - since_us, .left_us = length_us - since_us};
+    }
+    if (elapsed_us >= length_us) {
+        return (struct view){.start_us = start_us + length_us,
+                             .left_us = 2 * length_us - elapsed_us,
+                             .previous = state->current};
+    }
+    return (struct view){.start_us = start_us,
+                         .left_us = elapsed_us < 0 ? length_us : length_us - elapsed_us,
+                         .late_us = elapsed_us < 0 ? -elapsed_us : 0,
+                         .previous = state->previous,
+                         .current = state->current};
+}
+
+/* At most 2 × WR_COUNT_MAX. */
+static inline uint64_t count_of(const struct view *view, int64_t length_us)
+{
+    if (view->previous == 0) {
+        return view->current;
+    }
+    return view->current +
+           wr_muldiv_ceil(view->previous, (uint64_t) view->left_us, (uint64_t) length_us);
+}
+
+/* How long until the count is no more than `target`, when nothing else is counted. In this window
+ * only what came before it loses weight, in the next one what came in this. */
+static inline int64_t wait_for(const struct view *view, uint64_t target, int64_t length_us)
+{
+    const uint64_t length = (uint64_t) length_us;
+    const bool is_in_next = view->current > target;
+    const uint64_t fading = is_in_next ? view->current : view->previous;
+    const uint64_t weight = is_in_next ? target : target - view->current;
+    const int64_t end_us = view->late_us + view->left_us + (is_in_next ? length_us : 0);
+    const uint64_t left = fading > weight ? wr_muldiv_floor(weight, length, fading) : length;
+    const int64_t now_left_us = end_us - view->late_us;
+
+    return (int64_t) left < now_left_us ? end_us - (int64_t) left : 0;
+}
+
+static inline struct wr_verdict judge(const struct view *view, const struct wr_limit *limit,
+                                      uint64_t hits)
+{
+    const uint64_t count = count_of(view, limit->length_us);
+    struct wr_verdict verdict = {
+        .over = count > limit->requests || hits > limit->requests - count,
+        .enforced = limit->requests,
+    };
+
+    if (verdict.over) {
+        const uint64_t least = hits > 0 ? hits : 1;
+        const uint64_t wanted = least < limit->requests ? least : limit->requests;
+
+        verdict.reset_us =
+            count > 0 ? wait_for(view, limit->requests - wanted, limit->length_us) : 0;
+        if (verdict.reset_us == 0) {
+            verdict.reset_us = limit->length_us;
+        }
+        return verdict;
+    }
+    verdict.remaining = limit->requests - count - hits;
+    if (count + hits > 0) {
+        struct view after = *view;
+
+        after.current += hits;
+        verdict.reset_us = wait_for(&after, count + hits - 1, limit->length_us);
+    }
+    return verdict;
+}
+
+static void store(struct wr_sliding_window *state, const struct view *view, int64_t length_us)
+{
+    state->expiry_us = view->start_us + 2 * length_us;
+    state->previous = view->previous;
+    state->current = view->current;
+}
+
+static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
+                              int64_t now_us)
+{
+    const struct view view = view_of(state, limit->length_us, now_us);
+
+    return judge(&view, limit, hits);
+}
+
+static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
+                              int64_t now_us)
+{
+    struct view view = view_of(state, limit->length_us, now_us);
+    const struct wr_verdict verdict = judge(&view, limit, hits);
+
+    if (hits > 0 && (!verdict.over || limit->count == WR_COUNT_ALL)) {
+        view.current = wr_count_add(view.current, hits);
+        store(state, &view, limit->length_us);
+    }
+    return verdict;
+}
+
+static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint64_t hits,
+                                int64_t now_us)
+{
+    struct view view = view_of(state, limit->length_us, now_us);
+    const uint64_t from_current = hits < view.current ? hits : view.current;
+    const uint64_t from_previous =
+        hits - from_current < view.previous ? hits - from_current : view.previous;
+
+    if (from_current + from_previous > 0) {
+        view.current -= from_current;
+        view.previous -= from_previous;
+        store(state, &view, limit->length_us);
+    }
+
+    struct wr_verdict verdict = judge(&view, limit, 0);
+
+    verdict.over = false;
+    return verdict;
+}
+
+static uint32_t state_words(const void *state, const struct wr_limit *limit)
+{
+    (void) state;
+    (void) limit;
+    return sizeof(struct wr_sliding_window) / sizeof(uint64_t);
+}
+
+const struct wr_counter_kind wr_sliding_window_kind = {
+    .clock = WR_COUNTER_MONO,
+    .state_words = state_words,
+    .peek = peek,
+    .take = take,
+    .refund = refund,
+};

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limit/token_bucket.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "limit/muldiv.h"
+
+#define DEBT_MAX WR_TOKEN_BUCKET_DEBT_MAX_US
+
+_Static_assert(offsetof(struct wr_token_bucket, stamp_us) == 0, "a state begins with its expiry");
+
+/* A bucket at one time, by the limit in force. */
+struct level {
+    int64_t interval_us;
+    uint64_t burst;
+    int64_t capacity_us; /* burst × interval_us */
+    int64_t most_us;  /* that takes alone explain: capacity_us, or as a limit of nothing found it */
+    int64_t debt_us;  /* at most most_us, unless the limit counts all */
+    int64_t kept_us;  /* of the debt, beyond most_us what clocks jitter explains */
+    bool is_restated; /* other than the state says */
+};
+
+static int64_t multiplied(uint64_t hits, int64_t interval_us)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(hits, (uint64_t) interval_us, &product) || product > DEBT_MAX
+               ? DEBT_MAX
+               : (int64_t) product;
+}
+
+/* Length / requests, rounded up; without a division when it is `known_us`, which it mostly is. */
+static inline int64_t interval_of(const struct wr_limit *limit, int64_t known_us)
+{
+    const uint64_t requests = limit->requests > 0 ? limit->requests : 1;
+    const uint64_t length_us = (uint64_t) limit->length_us;
+    uint64_t product;
+
+    if (!__builtin_mul_overflow((uint64_t) known_us, requests, &product) && product >= length_us &&
+        product - requests < length_us) {
+        return known_us;
+    }
+    return (int64_t) ((length_us + requests - 1) / requests);
+}
+
+static inline void restate(struct level *level, const struct wr_token_bucket *state,
+                           const struct wr_limit *limit)
+{
+    if (state->interval_us != level->interval_us) {
+        const uint64_t debt =
+            wr_muldiv_ceil((uint64_t) level->kept_us, (uint64_t) level->interval_us,
+                           (uint64_t) state->interval_us);
+
+        level->kept_us = debt < DEBT_MAX ? (int64_t) debt : DEBT_MAX;
+        level->is_restated = true;
+    }
+    level->debt_us = level->kept_us;
+    if (level->debt_us > level->most_us && limit->count != WR_COUNT_ALL) {
+        level->debt_us = level->most_us;
+        if (level->kept_us > level->most_us + WR_CLOCK_JITTER_US) {
+            level->kept_us = level->most_us;
+            level->is_restated = true;
+        }
+    }
+}
+
+static inline struct level level_of(const struct wr_token_bucket *state,
+                                    const struct wr_limit *limit, int64_t now_us)
+{
+    struct level level = {
+        .interval_us = interval_of(limit, state->interval_us),
+        .burst = limit->burst,
+    };
+
+    level.most_us = multiplied(level.burst, level.interval_us);
+    if (level.most_us == DEBT_MAX) {
+        level.burst = (uint64_t) (DEBT_MAX / level.interval_us);
+        level.most_us = (int64_t) level.burst * level.interval_us;
+    }
+    level.capacity_us = level.most_us;
+    if (limit->requests == 0) {
+        level.burst = 0;
+        level.capacity_us = 0;
+    }
+    if (state->stamp_us > now_us) {
+        level.kept_us = state->stamp_us - now_us;
+        restate(&level, state, limit);
+    }
+    return level;
+}
+
+/* Until as many fit as were asked for, or as ever can. */
+static int64_t wait_when_over(const struct level *level, const struct wr_limit *limit,
+                              uint64_t hits)
+{
+    const uint64_t least = hits > 0 ? hits : 1;
+    const uint64_t wanted = least < level->burst ? least : level->burst;
+    const int64_t wait_us =
+        level->debt_us + (int64_t) wanted * level->interval_us - level->capacity_us;
+
+    return wait_us > 0 ? wait_us : limit->length_us;
+}
+
+static inline struct wr_verdict judge(const struct level *level, const struct wr_limit *limit,
+                                      uint64_t hits)
+{
+    const bool is_overdrawn = level->debt_us > level->capacity_us;
+    const uint64_t room_us = is_overdrawn ? 0 : (uint64_t) (level->capacity_us - level->debt_us);
+    const uint64_t fit = room_us / (uint64_t) level->interval_us;
+    const uint64_t rest_us = room_us % (uint64_t) level->interval_us;
+
+    if (is_overdrawn || hits > fit) {
+        return (struct wr_verdict){
+            .over = true,
+            .reset_us = wait_when_over(level, limit, hits),
+            .enforced = limit->requests,
+        };
+    }
+
+    const bool is_full = level->debt_us == 0 && hits == 0;
+
+    return (struct wr_verdict){
+        .remaining = fit - hits,
+        .reset_us = is_full ? 0 : level->interval_us - (int64_t) rest_us,
+        .enforced = limit->requests,
+    };
+}
+
+static void store(struct wr_token_bucket *state, const struct level *level, int64_t debt_us,
+                  int64_t now_us)
+{
+    state->stamp_us = now_us + debt_us;
+    state->interval_us = level->interval_us;
+}
+
+static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
+                              int64_t now_us)
+{
+    const struct level level = level_of(state, limit, now_us);
+
+    return judge(&level, limit, hits);
+}
+
+static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
+                              int64_t now_us)
+{
+    const struct level level = level_of(state, limit, now_us);
+    const struct wr_verdict verdict = judge(&level, limit, hits);
+
+    if (hits == 0) {
+        return verdict;
+    }
+    if (!verdict.over || limit->count == WR_COUNT_ALL) {
+        const int64_t debt_us = level.debt_us + multiplied(hits, level.interval_us);
+
+        store(state, &level, debt_us < DEBT_MAX ? debt_us : DEBT_MAX, now_us);
+    } else if (level.is_restated) {
+        store(state, &level, level.kept_us, now_us);
+    }
+    return verdict;
+}
+
+static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint64_t hits,
+                                int64_t now_us)
+{
+    struct level level = level_of(state, limit, now_us);
+
+    if (hits > 0 && level.kept_us > 0) {
+        const int64_t given_us = multiplied(hits, level.interval_us);
+
+        level.kept_us = given_us < level.kept_us ? level.kept_us - given_us : 0;
+        level.debt_us = level.kept_us;
+        store(state, &level, level.kept_us, now_us);
+    }
+
+    struct wr_verdict verdict = judge(&level, limit, 0);
+
+    verdict.over = false;
+    return verdict;
+}
+
+static uint32_t state_words(const void *state, const struct wr_limit *limit)
+{
+    (void) state;
+    (void) limit;
+    return sizeof(struct wr_token_bucket) / sizeof(uint64_t);
+}
+
+const struct wr_counter_kind wr_token_bucket_kind = {
+    .clock = WR_COUNTER_MONO,
+    .state_words = state_words,
+    .peek = peek,
+    .take = take,
+    .refund = refund,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limit/token_bucket.h"
+
+#include <criterion/criterion.h>
+
+#include "tests/unit/limit/counter.h"
+
+#define S(seconds) ((int64_t) (seconds) *1000000)
+#define DAY S(86400)
+
+#define BUCKET(n, length, size)                                                                    \
+    {                                                                                              \
+        .requests = (n), .length_us = (length), .burst = (size), .count = WR_COUNT_ADMITTED,       \
+        .algorithm = WR_ALGORITHM_TOKEN_BUCKET,                                                    \
+    }
+
+/* A hit every ten seconds. */
+static const struct wr_limit six_a_minute = BUCKET(6, S(60), 3);
+
+Test(token_bucket, a_burst_then_one_an_interval)
+{
+    static const struct wr_step steps[] = {
+        {S(100), 0, false, 3, 0},      {S(100), 1, false, 2, S(10)}, {S(100), 2, false, 0, S(10)},
+        {S(100), 1, true, 0, S(10)},   {S(110) - 1, 1, true, 0, 1},  {S(110), 1, false, 0, S(10)},
+        {S(115), 1, true, 0, S(5)},    {S(130), 0, false, 2, S(10)}, {S(135), 1, false, 1, S(5)},
+        {S(1000), 3, false, 0, S(10)},
+    };
+    WR_PLAY(six_a_minute, steps);
+}
+
+Test(token_bucket, a_cost_waits_until_it_fits_and_leaves_no_trace)
+{
+    static const struct wr_step steps[] = {
+        {S(0), 2, false, 1, S(10)},
+        {S(0), 3, true, 0, S(20)},
+        {S(0), 2, true, 0, S(10)},
+        {S(0), 1, false, 0, S(10)},
+    };
+    WR_PLAY(six_a_minute, steps);
+}
+
+Test(token_bucket, a_cost_above_the_burst_is_over_for_ever_and_leaves_no_trace)
+{
+    static const struct wr_step steps[] = {
+        {S(0), 100, true, 0, S(60)},
+        {S(0), INT64_MAX, true, 0, S(60)},
+        {S(0), 3, false, 0, S(10)},
+        {S(0), 100, true, 0, S(30)},
+    };
+    WR_PLAY(six_a_minute, steps);
+}
+
+Test(token_bucket, books_what_does_not_fit_when_all_is_counted)
+{
+    static const struct wr_limit limit = {.requests = 6,
+                                          .length_us = S(60),
+                                          .burst = 3,
+                                          .count = WR_COUNT_ALL,
+                                          .algorithm = WR_ALGORITHM_TOKEN_BUCKET};
+    static const struct wr_step steps[] = {
+        {S(0), 100, true, 0, S(60)},    {S(0), 0, true, 0, S(980)},   {S(500), 1, true, 0, S(480)},
+        {S(500), -50, false, 2, S(10)}, {S(500), 2, false, 0, S(10)}, {S(500), 0, false, 0, S(10)},
+    };
+    WR_PLAY(limit, steps);
+}
+
+Test(token_bucket, a_debt_never_outgrows_what_a_script_holds)
+{
+    struct wr_limit limit = BUCKET(1, S(31536000), UINT32_MAX);
+    struct wr_counter counter;
+
+    limit.count = WR_COUNT_ALL;
+    wr_counter_init(&counter, &limit);
+    for (int i = 0; i < 5; i++) {
+        cr_assert(wr_counter_take(&counter, UINT64_MAX, S(1700000000)).over);
+        cr_assert_eq(wr_counter_expiry(&counter), S(1700000000) + WR_TOKEN_BUCKET_DEBT_MAX_US);
+    }
+    cr_assert_leq((uint64_t) wr_counter_expiry(&counter), WR_COUNT_MAX);
+    cr_assert_gt(wr_counter_refund(&counter, UINT64_MAX, S(1700000000)).remaining, 100u);
+    wr_counter_fini(&counter);
+}
+
+Test(token_bucket, a_refund_gives_back_down_to_nothing_used)
+{
+    static const struct wr_step steps[] = {
+        {S(0), 3, false, 0, S(10)}, {S(4), -1, false, 1, S(6)}, {S(4), 1, false, 0, S(6)},
+        {S(5), 1, true, 0, S(5)},   {S(5), -99, false, 3, 0},   {S(5), -1, false, 3, 0},
+        {S(5), 4, true, 0, S(60)},  {S(5), 3, false, 0, S(10)},
+    };
+    WR_PLAY(six_a_minute, steps);
+}
+
+Test(token_bucket, an_interval_that_is_no_whole_number_is_rounded_up)
+{
+    static const struct wr_limit seven = BUCKET(7, S(1), 1);
+    static const struct wr_step steps[] = {
+        {0, 1, false, 0, 142858},
+        {142857, 1, true, 0, 1},
+        {142858, 1, false, 0, 142858},
+    };
+    WR_PLAY(seven, steps);
+}
+
+/* Huge and tiny rates, with long pauses: nothing overflows, and what is left is full less one. */
+Test(token_bucket, a_long_idle_time_fills_the_bucket_and_no_more)
+{
+    static const struct wr_limit limits[] = {
+        BUCKET(1000000, S(1), 1000000),
+        BUCKET(1, S(31536000), 1),
+        BUCKET(UINT32_MAX, DAY, UINT32_MAX),
+    };
+    static const int64_t idle_us[] = {S(3 * 3600), 40 * DAY, 400 * DAY, 400 * DAY};
+
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct wr_counter counter;
+        int64_t now_us = S(1700000000);
+
+        wr_counter_init(&counter, &limits[i]);
+        for (size_t k = 0; k < sizeof idle_us / sizeof idle_us[0]; k++) {
+            now_us += idle_us[k];
+            if (wr_counter_expiry(&counter) > now_us) {
+                continue;
+            }
+
+            const struct wr_verdict verdict = wr_counter_take(&counter, 1, now_us);
+
+            cr_assert_not(verdict.over, "row %zu, pause %zu", i, k);
+            cr_assert_eq(verdict.remaining, limits[i].burst - 1, "row %zu, pause %zu", i, k);
+            cr_assert_leq(verdict.reset_us, limits[i].length_us, "row %zu, pause %zu", i, k);
+        }
+        wr_counter_fini(&counter);
+    }
+}
+
+/* Ten at 59 s, ten at 60.5 s; a token every six seconds. */
+Test(token_bucket, around_a_minute_no_more_than_a_burst_passes)
+{
+    static const struct wr_limit large = BUCKET(10, S(60), 10), small = BUCKET(10, S(60), 1);
+    static const struct wr_step of_large[] = {{S(59), 10, false, 0, S(6)},
+                                              {S(60) + 500000, 1, true, 0, S(6) - S(3) / 2}};
+    static const struct wr_step of_small[] = {{S(59), 1, false, 0, S(6)},
+                                              {S(59), 1, true, 0, S(6)},
+                                              {S(60) + 500000, 1, true, 0, S(6) - S(3) / 2}};
+
+    WR_PLAY(large, of_large);
+    WR_PLAY(small, of_small);
+}
+
+Test(token_bucket, a_limit_of_nothing_lets_only_looks_pass)
+{
+    static const struct wr_limit nothing = BUCKET(0, S(60), 1);
+    static const struct wr_step steps[] = {
+        {S(0), 0, false, 0, 0}, {S(0), 1, true, 0, S(60)}, {S(1), 0, false, 0, 0}};
+
+    WR_PLAY(nothing, steps);
+}
+
+Test(token_bucket, a_changed_limit_restates_what_was_used)
+{
+    static const struct {
+        uint64_t requests, burst; /* after 3 of 3 were used at 6 a minute */
+        bool over;
+        uint64_t remaining;
+        int64_t reset_us;
+    } rows[] = {
+        {60, 3, true, 0, S(1)},  {60, 4, false, 0, S(1)}, {6, 10, false, 6, S(10)},
+        {1, 3, true, 0, S(60)},  {1, 4, false, 0, S(60)}, {6, 1, true, 0, S(10)},
+        {0, 3, true, 0, S(180)},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_counter counter;
+
+        wr_counter_init(&counter, &six_a_minute);
+        (void) wr_counter_take(&counter, 3, S(100));
+        counter.limit.requests = rows[i].requests;
+        counter.limit.burst = rows[i].burst;
+
+        const struct wr_verdict verdict = wr_counter_take(&counter, 1, S(100));
+
+        cr_assert_eq(verdict.over, rows[i].over, "row %zu", i);
+        cr_assert_eq(verdict.remaining, rows[i].remaining, "row %zu", i);
+        cr_assert_eq(verdict.reset_us, rows[i].reset_us, "row %zu: %ld", i, verdict.reset_us);
+        wr_counter_fini(&counter);
+    }
+}
+
+/* A raised limit helps a client that is refused all the while. */
+Test(token_bucket, refused_takes_go_on_at_the_new_rate)
+{
+    struct wr_counter counter;
+
+    wr_counter_init(&counter, &six_a_minute);
+    (void) wr_counter_take(&counter, 3, S(100));
+    counter.limit.requests = 60;
+    cr_assert(wr_counter_take(&counter, 3, S(100)).over);
+    cr_assert(wr_counter_take(&counter, 3, S(101)).over);
+    cr_assert(wr_counter_take(&counter, 3, S(103) - 1).over);
+    cr_assert_not(wr_counter_take(&counter, 3, S(103)).over);
+    wr_counter_fini(&counter);
+}
+
+Test(token_bucket, a_stamp_from_a_clock_that_was_ahead_is_cut_to_a_burst)
+{
+    static const struct wr_step steps[] = {
+        {S(5000), 1, false, 2, S(10)}, {S(100), 0, false, 0, S(10)}, /* a look leaves it, */
+        {S(100), 1, true, 0, S(10)},                                 /* a refused hit cuts it */
+        {S(110), 1, false, 0, S(10)},  {S(5000), 2, false, 1, S(10)}, {S(200), -1, false, 1, S(10)},
+    };
+    WR_PLAY(six_a_minute, steps);
+}
+
+Test(token_bucket, a_debt_that_was_booked_is_not_cut)
+{
+    struct wr_limit limit = six_a_minute;
+    static const struct wr_step steps[] = {
+        {S(5000), 1, false, 2, S(10)},
+        {S(100), 1, true, 0, S(4890)},
+    };
+
+    limit.count = WR_COUNT_ALL;
+    WR_PLAY(limit, steps);
+}
+
+Test(token_bucket, a_late_hit_finds_no_more_room_and_a_late_refund_gives_no_more)
+{
+    static const struct wr_step steps[] = {
+        {S(100), 3, false, 0, S(10)},    {S(100) - 5, 0, false, 0, S(10)},
+        {S(100) - 5, 1, true, 0, S(10)}, {S(110) - 1, 1, true, 0, 1},
+        {S(110), 1, false, 0, S(10)},    {S(110) - 5, -1, false, 0, 5},
+        {S(110) - 5, 1, true, 0, 5},     {S(110), 1, false, 0, S(10)},
+    };
+    WR_PLAY(six_a_minute, steps);
+}
