@@ -67,6 +67,11 @@ static void say(struct peer *peer, const char *text, size_t n)
     }
 }
 
+static void say_text(struct peer *peer, const char *text)
+{
+    say(peer, text, strlen(text));
+}
+
 static void say_time(struct peer *peer)
 {
     struct timespec now;
@@ -100,17 +105,17 @@ static void obey(struct wr_fake_redis *fake, struct peer *peer, const struct wr_
     if (answer != NULL && strcmp(answer, WR_FAKE_HANGS_UP) == 0) {
         hang_up(peer);
     } else if (answer != NULL) {
-        say(peer, answer, strlen(answer));
+        say_text(peer, answer);
     } else if (is(words[0], "PING")) {
-        say(peer, "+PONG\r\n", 7);
+        say_text(peer, "+PONG\r\n");
     } else if (is(words[0], "TIME")) {
         say_time(peer);
     } else if (is(words[0], "ROLE")) {
-        say(peer, "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n", 25);
+        say_text(peer, "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
     } else if (is(words[0], "ECHO") && n == 2) {
         say_echo(peer, words[1]);
     } else {
-        say(peer, "+OK\r\n", 5);
+        say_text(peer, "+OK\r\n");
     }
 }
 

@@ -235,10 +235,13 @@ static bool teach(struct wr_redis_link *link, struct wr_redis_request *request)
 /* What the error says about the server. */
 static void react(struct wr_redis_link *link, const struct wr_redis_fault *fault)
 {
+    char why[WR_REDIS_WHY_SIZE];
+
     switch (fault->reaction) {
     case WR_REDIS_HOLD:
         if (wr_redis_breaker_trip(&link->breaker)) {
-            wr_redis_link_hold(link, fault->advice);
+            (void) snprintf(why, sizeof why, "answers %s: %s", fault->code, fault->advice);
+            wr_redis_link_hold(link, why);
         }
         break;
     case WR_REDIS_RENEW:
@@ -256,10 +259,11 @@ static void react(struct wr_redis_link *link, const struct wr_redis_fault *fault
     }
 }
 
+/* Not what is told when requests are held off, nor what a cluster says every day. */
 static bool is_news(const struct wr_redis_fault *fault)
 {
-    return fault->reaction != WR_REDIS_MOVED && fault->reaction != WR_REDIS_ASK &&
-           fault->reaction != WR_REDIS_AGAIN;
+    return fault->reaction != WR_REDIS_HOLD && fault->reaction != WR_REDIS_MOVED &&
+           fault->reaction != WR_REDIS_ASK && fault->reaction != WR_REDIS_AGAIN;
 }
 
 static void request_answered(struct wr_redis_link *link, struct wr_redis_request *request,

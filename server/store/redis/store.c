@@ -88,6 +88,7 @@ static void note(struct part *part, const struct wr_redis_script_notes *notes)
     struct wr_metrics_block *const metrics = part->call->io->metrics;
 
     wr_metrics_add(metrics, WR_METRIC_STORE_FOREIGN, notes->n_foreign);
+    wr_metrics_add(metrics, WR_METRIC_STORE_AWAY, notes->n_foreign);
     wr_metrics_add(metrics, WR_METRIC_STORE_REPAIRED, notes->n_repaired);
     wr_metrics_add(metrics, WR_METRIC_STORE_RESTARTS, notes->n_restarted);
     if (notes->n_late > 0) {

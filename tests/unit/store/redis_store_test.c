@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/redis/store.h"
+
+#include <criterion/criterion.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "limit/identity.h"
+#include "metrics/metrics.h"
+#include "store/redis/single.h"
+#include "tests/support/fake_redis.h"
+
+#define PATIENT_US INT64_C(10000000)
+#define N_TAKES 3
+
+/* A store over a fake server that answers scripts with what the test wrote down. */
+struct desk {
+    struct wr_fake_redis *fake;
+    struct wr_metrics *metrics;
+    struct wr_metrics_block *block;
+    struct wr_arena setup;
+    struct wr_backend *backend;
+    int64_t timeout_us;
+    const char *answer; /* to EVALSHA; owned by the test */
+    char keys[256];     /* of the last EVALSHA, parted by spaces */
+    sem_t is_reachable, is_away;
+};
+
+static struct desk desk;
+
+/* The fake's thread. */
+static const char *answer(void *context, const struct wr_str *words, size_t n)
+{
+    (void) context;
+    if (!wr_str_equal(words[0], (struct wr_str) WR_STR("EVALSHA"))) {
+        return NULL;
+    }
+    desk.keys[0] = '\0';
+    for (size_t i = 3; i < n - 1; i++) {
+        const size_t len = strlen(desk.keys);
+
+        (void) snprintf(desk.keys + len, sizeof desk.keys - len, "%.*s ", (int) words[i].len,
+                        words[i].ptr);
+    }
+    return desk.answer;
+}
+
+static void on_reachable(void *context, bool is_reachable)
+{
+    (void) context;
+    (void) sem_post(is_reachable ? &desk.is_reachable : &desk.is_away);
+}
+
+static void lay_desk(const char *text, int64_t timeout_us)
+{
+    char path[128];
+    static struct wr_redis_address address;
+
+    desk = (struct desk){.answer = text};
+    cr_assert_eq(sem_init(&desk.is_reachable, 0, 0) + sem_init(&desk.is_away, 0, 0), 0);
+    desk.fake = wr_fake_redis_start(answer, NULL);
+    desk.metrics = wr_metrics_new();
+    desk.block = wr_metrics_block_new(desk.metrics);
+    wr_arena_init(&desk.setup, 256);
+
+    const struct wr_str fake_path = wr_fake_redis_path(desk.fake);
+
+    (void) snprintf(path, sizeof path, "%.*s", (int) fake_path.len, fake_path.ptr);
+    address = (struct wr_redis_address){.host = path};
+
+    const struct wr_redis_store_options options = {
+        .setup = &desk.setup,
+        .target = {.topology = WR_REDIS_SINGLE, .addresses = &address, .n_addresses = 1},
+        .keys = {.form = WR_REDIS_KEY_READABLE, .prefix = WR_STR("t:")},
+        .new_route = wr_redis_single_new,
+        .timeout_us = timeout_us,
+        .limits = {.connect_timeout_us = PATIENT_US,
+                   .probe_slow_us = PATIENT_US,
+                   .pause_min_us = 1000,
+                   .pause_max_us = 10000,
+                   .breaker_timeouts = 1000},
+        .n_threads = 1,
+        .metrics = desk.metrics,
+        .on_reachable = on_reachable,
+    };
+
+    cr_assert_eq(wr_redis_store_new(&options, &desk.backend), WR_OK);
+    cr_assert_eq(sem_wait(&desk.is_reachable), 0);
+}
+
+static void clear_desk(void)
+{
+    wr_backend_destroy(desk.backend);
+    wr_fake_redis_stop(desk.fake);
+    wr_arena_fini(&desk.setup);
+    wr_metrics_destroy(desk.metrics);
+}
+
+static uint64_t counted(enum wr_metric metric)
+{
+    return wr_metrics_sum(desk.metrics, metric);
+}
+
+/* A batch of one hit each on the counters of a, b and c. */
+struct bundle {
+    struct wr_arena arena;
+    struct wr_take takes[N_TAKES];
+    struct wr_batch batch;
+    sem_t is_done;
+    atomic_int n_done;
+};
+
+static void done(struct wr_batch *batch, void *context)
+{
+    struct bundle *const bundle = context;
+
+    (void) batch;
+    (void) atomic_fetch_add(&bundle->n_done, 1);
+    (void) sem_post(&bundle->is_done);
+}
+
+static struct wr_str identity_of(struct wr_arena *arena, size_t number)
+{
+    static const struct wr_str values[] = {WR_STR("a"), WR_STR("b"), WR_STR("c")};
+    const struct wr_identity_tail tail = {.length_us = 60000000};
+    char *const bytes = wr_arena_alloc(arena, 256);
+    char *at = wr_identity_put_domain(bytes, wr_str_of("d"));
+
+    at = wr_identity_put_entry(at, false, wr_str_of("k"), values[number]);
+    at = wr_identity_put_tail(at, &tail);
+    return (struct wr_str){.ptr = bytes, .len = (size_t) (at - bytes)};
+}
+
+static int64_t mono_us(void)
+{
+    struct timespec now;
+
+    cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void take(struct bundle *bundle, size_t n, int64_t deadline_us)
+{
+    *bundle = (struct bundle){0};
+    wr_arena_init(&bundle->arena, 1024);
+    cr_assert_eq(sem_init(&bundle->is_done, 0, 0), 0);
+    for (size_t i = 0; i < n; i++) {
+        bundle->takes[i] = (struct wr_take){
+            .key = identity_of(&bundle->arena, i),
+            .limit = {.requests = 10, .length_us = 60000000},
+            .hits = 1,
+        };
+    }
+
+    const int64_t now_us = mono_us();
+
+    bundle->batch = (struct wr_batch){
+        .takes = bundle->takes,
+        .n_takes = n,
+        .now = {.wall_us = 1700000000000000, .mono_us = now_us},
+        .deadline_mono_us = deadline_us == INT64_MAX ? INT64_MAX : now_us + deadline_us,
+        .metrics = desk.block,
+        .arena = &bundle->arena,
+        .done = done,
+        .context = bundle,
+    };
+    wr_backend_take(desk.backend, &bundle->batch);
+}
+
+/* The answer of all its takes, which is one. */
+static enum wr_take_answer wait_for(struct bundle *bundle)
+{
+    cr_assert_eq(sem_wait(&bundle->is_done), 0);
+    cr_assert_eq(atomic_load(&bundle->n_done), 1);
+    for (size_t i = 1; i < bundle->batch.n_takes; i++) {
+        cr_assert_eq(bundle->takes[i].answer, bundle->takes[0].answer);
+    }
+    wr_arena_fini(&bundle->arena);
+    return bundle->takes[0].answer;
+}
+
+Test(redis_store, answers_each_take, .timeout = 60)
+{
+    struct bundle bundle;
+
+    lay_desk("*7\r\n:1700000000000000\r\n:9\r\n:1000\r\n:-1\r\n:2000\r\n:0\r\n:3000\r\n",
+             PATIENT_US);
+    take(&bundle, 3, INT64_MAX);
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_DECIDED);
+    cr_assert_eq(bundle.takes[0].verdict.remaining, 9);
+    cr_assert(bundle.takes[1].verdict.over);
+    cr_assert_eq(bundle.takes[2].verdict.reset_us, 3000);
+    cr_assert_str_eq(desk.keys, "t:{d|k=a}|60s t:{d|k=b}|60s t:{d|k=c}|60s ");
+    clear_desk();
+}
+
+/* What comes back, what the takes are told, and what is counted. */
+Test(redis_store, what_is_no_verdict, .timeout = 60)
+{
+    static const struct {
+        const char *reply;
+        enum wr_take_answer answer;
+        enum wr_metric metric;
+    } rows[] = {
+        {"-OOM command not allowed\r\n", WR_TAKE_AWAY, WR_METRIC_STORE_AWAY},
+        {"-ERR something\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_TIMEOUT},
+        {"-LOADING Redis is loading\r\n", WR_TAKE_AWAY, WR_METRIC_STORE_AWAY},
+        {"+OK\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_TIMEOUT},
+        {"*1\r\n:1\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_TIMEOUT},
+        {"*3\r\n:1700000000000000\r\n:-3\r\n:0\r\n", WR_TAKE_LATE, WR_METRIC_STORE_LATE},
+        {"*3\r\n:1700000000000000\r\n:-2\r\n:0\r\n", WR_TAKE_AWAY, WR_METRIC_STORE_FOREIGN},
+        {WR_FAKE_HANGS_UP, WR_TAKE_TIMEOUT, WR_METRIC_STORE_LOST},
+        {"rubbish\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_LOST},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct bundle bundle;
+
+        lay_desk(rows[i].reply, PATIENT_US);
+        take(&bundle, 1, INT64_MAX);
+        cr_assert_eq(wait_for(&bundle), rows[i].answer, "row %zu", i);
+        cr_assert_eq(counted(rows[i].metric), 1, "row %zu", i);
+        clear_desk();
+    }
+}
+
+Test(redis_store, ends_by_its_own_timeout, .timeout = 60)
+{
+    struct bundle bundle;
+
+    lay_desk(WR_FAKE_SAYS_NOTHING, 5000);
+    take(&bundle, 3, INT64_MAX);
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_TIMEOUT);
+    cr_assert_eq(counted(WR_METRIC_STORE_TIMEOUT), 3);
+    clear_desk();
+}
+
+Test(redis_store, ends_by_the_callers_deadline, .timeout = 60)
+{
+    struct bundle bundle;
+
+    lay_desk(WR_FAKE_SAYS_NOTHING, PATIENT_US);
+    take(&bundle, 1, 3000);
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_TIMEOUT);
+    take(&bundle, 1, -5);
+    cr_assert_eq(wait_for(&bundle) == WR_TAKE_TIMEOUT || bundle.takes[0].answer == WR_TAKE_AWAY, 1);
+    clear_desk();
+}
+
+Test(redis_store, tells_when_nobody_can_be_reached_and_that_nothing_was_charged, .timeout = 60)
+{
+    struct bundle bundle;
+
+    lay_desk(WR_FAKE_SAYS_NOTHING, PATIENT_US);
+    wr_fake_redis_stop(desk.fake);
+    cr_assert_eq(sem_wait(&desk.is_away), 0);
+    take(&bundle, 2, INT64_MAX);
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_AWAY);
+    cr_assert_eq(counted(WR_METRIC_STORE_AWAY), 2);
+    wr_backend_destroy(desk.backend);
+    wr_arena_fini(&desk.setup);
+    wr_metrics_destroy(desk.metrics);
+}
+
+Test(redis_store, many_batches_at_once, .timeout = 60)
+{
+    static struct bundle bundles[1000];
+
+    lay_desk("*3\r\n:1700000000000000\r\n:9\r\n:1000\r\n", PATIENT_US);
+    for (size_t i = 0; i < 1000; i++) {
+        take(&bundles[i], 1, INT64_MAX);
+    }
+    for (size_t i = 0; i < 1000; i++) {
+        cr_assert_eq(wait_for(&bundles[i]), WR_TAKE_DECIDED);
+    }
+    clear_desk();
+}
