@@ -46,6 +46,7 @@ struct wr_app {
     struct wr_decide decide;
     struct wr_method methods[N_METHODS];
     struct wr_readiness readiness;
+    _Atomic uint32_t replicas; /* that share limits, as the store has learnt */
     /* owned; NULL until made */
     struct wr_metrics *metrics;
     struct wr_backend *backend;
@@ -89,6 +90,13 @@ static void on_rules(void *context)
 }
 
 /* From threads of the store. */
+static void on_per_second_store(void *context, bool is_reachable)
+{
+    struct wr_app *const app = context;
+
+    wr_readiness_set(&app->readiness, WR_READY_PER_SECOND, is_reachable);
+}
+
 static void on_store(void *context, bool is_reachable)
 {
     struct wr_app *const app = context;
@@ -153,11 +161,18 @@ static int make_parts(struct wr_app *app, wr_backend_new_fn new_backend)
     wr_readiness_init(&app->readiness, app->health);
     wr_readiness_set(&app->readiness, WR_READY_STORE,
                      app->options->store == WR_STORE_LOCAL || !app->options->has_store_health);
+    wr_readiness_set(&app->readiness, WR_READY_PER_SECOND,
+                     app->options->store == WR_STORE_LOCAL || !app->options->has_store_health ||
+                         !app->options->has_redis_per_second);
+    atomic_init(&app->replicas, (uint32_t) app->options->replicas);
 
     const struct wr_store_frame frame = {
         .options = app->options,
         .metrics = app->metrics,
+        .clock = &app->clock,
+        .replicas = &app->replicas,
         .on_reachable = app->options->has_store_health ? on_store : NULL,
+        .on_per_second_reachable = app->options->has_store_health ? on_per_second_store : NULL,
         .context = app,
     };
 

@@ -31,6 +31,12 @@ static const struct wr_option_choice redis_socket_types[] = {
     {NULL, 0},
 };
 
+static const struct wr_option_choice redis_key_forms[] = {
+    {"readable", WR_REDIS_KEY_READABLE},
+    {"reference", WR_REDIS_KEY_REFERENCE},
+    {NULL, 0},
+};
+
 #define AT(field) offsetof(struct wr_options, field)
 
 const struct wr_option_row wr_option_rows[] = {
@@ -248,6 +254,68 @@ const struct wr_option_row wr_option_rows[] = {
      .offset = AT(redis_key_prefix),
      .default_text = "weir:",
      .help = "TEXT  with it every key in Redis begins"},
+    {.flag = "redis-keys",
+     .variable = "WEIR_REDIS_KEYS",
+     .kind = WR_OPTION_CHOICE,
+     .offset = AT(redis_key_form),
+     .default_text = "readable",
+     .choices = redis_key_forms,
+     .help = "FORM  of the keys in Redis: readable; or reference, as envoyproxy/ratelimit writes "
+             "them, for a fleet that is moved over"},
+    {.flag = "redis-key-hash",
+     .variable = "WEIR_REDIS_KEY_HASH",
+     .kind = WR_OPTION_BOOL,
+     .offset = AT(has_redis_key_hash),
+     .default_text = "false",
+     .help = "keys in Redis hold a keyed hash in place of domain and descriptor values, which can "
+             "be personal data; needs --redis-key-secret-file"},
+    {.flag = "redis-key-secret-file",
+     .variable = "WEIR_REDIS_KEY_SECRET_FILE",
+     .kind = WR_OPTION_TEXT,
+     .offset = AT(redis_key_secret_file),
+     .default_text = "",
+     .help =
+         "FILE  of at least 16 bytes, the same on all replicas, that hashed keys are made with"},
+    {.flag = "redis-per-second",
+     .variable = "REDIS_PERSECOND",
+     .kind = WR_OPTION_BOOL,
+     .offset = AT(has_redis_per_second),
+     .default_text = "false",
+     .help = "limits of a second and less are counted in a Redis of their own"},
+    {.flag = "redis-per-second-url",
+     .variable = "REDIS_PERSECOND_URL",
+     .kind = WR_OPTION_SECRET,
+     .offset = AT(redis_per_second_url),
+     .default_text = "",
+     .help = "URL  where that is, as --redis-url"},
+    {.variable = "REDIS_PERSECOND_SOCKET_TYPE",
+     .kind = WR_OPTION_CHOICE,
+     .offset = AT(redis_per_second_socket_type),
+     .default_text = "any",
+     .choices = redis_socket_types,
+     .help = "what that URL has to be"},
+    {.flag = "redis-per-second-auth",
+     .variable = "REDIS_PERSECOND_AUTH",
+     .kind = WR_OPTION_SECRET,
+     .offset = AT(redis_per_second_auth),
+     .default_text = "",
+     .help = "[USER:]PASSWORD  as --redis-auth"},
+    {.flag = "over-limit-cache-bytes",
+     .variable = "LOCAL_CACHE_SIZE_IN_BYTES",
+     .kind = WR_OPTION_NUMBER,
+     .offset = AT(over_limit_cache_bytes),
+     .default_text = "0",
+     .max = UINT64_C(1) << 40,
+     .help = "N  with Redis: so much memory for counters known to be over, which are then answered "
+             "without asking; 64 bytes each; 0: none"},
+    {.flag = "replicas",
+     .variable = "WEIR_REPLICAS",
+     .kind = WR_OPTION_NUMBER,
+     .offset = AT(replicas),
+     .default_text = "0",
+     .max = 1000000,
+     .help = "N  servers that share limits: with failure mode local each enforces its share while "
+             "Redis is away; 0: as many as Redis has heard of lately"},
     {.flag = "redis-timeout",
      .variable = "WEIR_REDIS_TIMEOUT",
      .kind = WR_OPTION_DURATION,
@@ -415,7 +483,6 @@ const struct wr_option_row wr_option_rows[] = {
     {.variable = "RUNTIME_IGNOREDOTFILES", .kind = WR_OPTION_IGNORED},
     {.variable = "NEAR_LIMIT_RATIO", .kind = WR_OPTION_IGNORED},
     {.variable = "EXPIRATION_JITTER_MAX_SECONDS", .kind = WR_OPTION_IGNORED},
-    {.variable = "LOCAL_CACHE_SIZE_IN_BYTES", .kind = WR_OPTION_IGNORED},
     {.variable = "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", .kind = WR_OPTION_IGNORED},
 };
 

@@ -165,6 +165,31 @@ static bool take_command(struct wr_command_line *line, FILE *err)
     return true;
 }
 
+static bool check_redis(const struct wr_options *options, FILE *err)
+{
+    if (*options->redis_url == '\0') {
+        fprintf(err, "weir: --store redis (WEIR_STORE, BACKEND_TYPE) needs --redis-url "
+                     "(REDIS_URL): where Redis is\n");
+        return false;
+    }
+    if (options->has_redis_per_second && *options->redis_per_second_url == '\0') {
+        fprintf(err, "weir: --redis-per-second (REDIS_PERSECOND) needs --redis-per-second-url "
+                     "(REDIS_PERSECOND_URL): where that Redis is\n");
+        return false;
+    }
+    if (options->has_redis_key_hash && *options->redis_key_secret_file == '\0') {
+        fprintf(err, "weir: --redis-key-hash (WEIR_REDIS_KEY_HASH) needs --redis-key-secret-file "
+                     "(WEIR_REDIS_KEY_SECRET_FILE): a file that all replicas have alike\n");
+        return false;
+    }
+    if (options->has_redis_key_hash && options->redis_key_form == WR_REDIS_KEY_REFERENCE) {
+        fprintf(err, "weir: --redis-key-hash (WEIR_REDIS_KEY_HASH) and --redis-keys reference "
+                     "(WEIR_REDIS_KEYS) cannot both be: envoyproxy/ratelimit does not hash\n");
+        return false;
+    }
+    return true;
+}
+
 /* What no single row can tell. */
 static bool check_together(const struct wr_options *options, FILE *err)
 {
@@ -175,12 +200,7 @@ static bool check_together(const struct wr_options *options, FILE *err)
                 "deny\n");
         return false;
     }
-    if (options->store == WR_STORE_REDIS && *options->redis_url == '\0') {
-        fprintf(err, "weir: --store redis (WEIR_STORE, BACKEND_TYPE) needs --redis-url "
-                     "(REDIS_URL): where Redis is\n");
-        return false;
-    }
-    return true;
+    return options->store != WR_STORE_REDIS || check_redis(options, err);
 }
 
 bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_line *out_line)

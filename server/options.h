@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "service/settings.h"
+#include "store/redis/key.h"
 #include "store/redis/target.h"
 
 #define WR_OPTION_LIST_MAX 64
@@ -49,8 +50,15 @@ struct wr_options {
     uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
     enum wr_store_kind store;
     uint64_t max_counters;
-    const char *redis_url, *redis_auth, *redis_key_prefix;
+    const char *redis_url, *redis_auth, *redis_key_prefix, *redis_key_secret_file;
     enum wr_redis_socket_type redis_socket_type;
+    enum wr_redis_key_form redis_key_form; /* without hashes */
+    bool has_redis_key_hash;
+    bool has_redis_per_second;
+    const char *redis_per_second_url, *redis_per_second_auth;
+    enum wr_redis_socket_type redis_per_second_socket_type;
+    uint64_t over_limit_cache_bytes; /* 0: no cache */
+    uint64_t replicas;               /* 0: learnt from Redis */
     int64_t redis_timeout_us, redis_connect_timeout_us, redis_pause_max_us;
     uint64_t redis_io_threads, redis_breaker_timeouts;
     bool has_store_health; /* health says whether the store is there */

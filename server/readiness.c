@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "rpc/health.h"
 
-#define ALL (WR_READY_RULES | WR_READY_STORE)
+#define ALL ((unsigned) WR_READY_RULES | WR_READY_STORE | WR_READY_PER_SECOND)
 
 void wr_readiness_init(struct wr_readiness *readiness, struct wr_health *health)
 {

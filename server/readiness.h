@@ -16,6 +16,7 @@ struct wr_health;
 enum wr_ready_part {
     WR_READY_RULES = 1,
     WR_READY_STORE = 2,
+    WR_READY_PER_SECOND = 4, /* the store of limits of a second */
 };
 
 struct wr_readiness {

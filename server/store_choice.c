@@ -3,19 +3,19 @@
 
 #include <sysexits.h>
 
-#include "base/arena.h"
 #include "base/log.h"
+#include "redis_choice.h"
 #include "store/backend.h"
+#include "store/fallback_store.h"
 #include "store/local_store.h"
-#include "store/redis/single.h"
-#include "store/redis/store.h"
+#include "store/over_limit_cache.h"
+#include "store/split_store.h"
 
-#define SETUP_BYTES 1024
-#define PAUSE_MIN_US 10000
-
-static int fail(enum wr_err err)
+/* EX_OSERR after a message; what was made so far goes. */
+static int fail(enum wr_err err, struct wr_backend *made)
 {
     wr_log(WR_LOG_ERROR, "the store could not be set up: %s", wr_err_text(err));
+    wr_backend_destroy(made);
     return EX_OSERR;
 }
 
@@ -24,66 +24,93 @@ static int new_local(const struct wr_store_frame *frame, struct wr_backend **out
     const struct wr_local_store_options options = {.max_counters = frame->options->max_counters};
     const enum wr_err err = wr_local_store_new(&options, out_backend);
 
-    return err == WR_OK ? EX_OK : fail(err);
+    return err == WR_OK ? EX_OK : fail(err, NULL);
 }
 
-static int parse_target(const struct wr_options *options, struct wr_arena *arena,
-                        struct wr_redis_target *out_target)
+/* Puts beside `*backend` a store of its own for limits of a second. */
+static int add_per_second(const struct wr_store_frame *frame, struct wr_backend **backend)
 {
-    char message[WR_REDIS_TARGET_MESSAGE_SIZE];
-    const struct wr_redis_target_texts texts = {
-        .url = options->redis_url,
-        .url_option = "--redis-url (REDIS_URL)",
-        .topology = WR_REDIS_SINGLE,
-        .socket_type = options->redis_socket_type,
-        .auth = options->redis_auth,
-    };
-    const enum wr_err err = wr_redis_target_parse(&texts, arena, out_target, message);
-
-    if (err == WR_ERR_INVALID) {
-        wr_log(WR_LOG_ERROR, "%s", message);
-        return EX_USAGE;
-    }
-    return err == WR_OK ? EX_OK : fail(err);
-}
-
-static int new_redis(const struct wr_store_frame *frame, struct wr_backend **out_backend)
-{
-    const struct wr_options *const options = frame->options;
-    struct wr_arena arena;
-    struct wr_redis_target target;
-
-    wr_arena_init(&arena, SETUP_BYTES);
-
-    const int code = parse_target(options, &arena, &target);
+    struct wr_backend *per_second = NULL;
+    struct wr_backend *main = *backend;
+    const int code = wr_redis_choose(frame, true, &per_second);
 
     if (code != EX_OK) {
-        wr_arena_fini(&arena);
+        wr_backend_destroy(main);
+        return code;
+    }
+    if (frame->options->stops_when_over) {
+        wr_log(WR_LOG_WARN, "--redis-per-second has no use with --stop-increment-when-over-limit: "
+                            "what stops together is counted in the main Redis");
+    }
+
+    const enum wr_err err = wr_split_store_new(&main, &per_second, backend);
+
+    if (err != WR_OK) {
+        wr_backend_destroy(per_second);
+        return fail(err, main);
+    }
+    return EX_OK;
+}
+
+/* Puts memory behind `*backend`, for takes whose failure mode is local. */
+static int add_fallback(const struct wr_store_frame *frame, struct wr_backend **backend)
+{
+    const struct wr_fallback_options options = {.replicas = frame->replicas,
+                                                .metrics = frame->metrics};
+    struct wr_backend *local = NULL;
+    struct wr_backend *remote = *backend;
+    const int code = new_local(frame, &local);
+
+    if (code != EX_OK) {
+        wr_backend_destroy(remote);
         return code;
     }
 
-    const struct wr_redis_store_options store = {
-        .setup = &arena,
-        .target = target,
-        .keys = {.form = WR_REDIS_KEY_READABLE,
-                 .prefix = wr_str_of(options->redis_key_prefix),
-                 .is_domain_slot = options->stops_when_over},
-        .new_route = wr_redis_single_new,
-        .timeout_us = options->redis_timeout_us,
-        .limits = {.connect_timeout_us = options->redis_connect_timeout_us,
-                   .probe_slow_us = options->redis_timeout_us,
-                   .pause_min_us = PAUSE_MIN_US,
-                   .pause_max_us = options->redis_pause_max_us,
-                   .breaker_timeouts = (uint32_t) options->redis_breaker_timeouts},
-        .n_threads = (size_t) options->redis_io_threads,
-        .metrics = frame->metrics,
-        .on_reachable = frame->on_reachable,
-        .context = frame->context,
-    };
-    const enum wr_err err = wr_redis_store_new(&store, out_backend);
+    const enum wr_err err = wr_fallback_store_new(&options, &remote, &local, backend);
 
-    wr_arena_fini(&arena);
-    return err == WR_OK ? EX_OK : fail(err);
+    if (err != WR_OK) {
+        wr_backend_destroy(local);
+        return fail(err, remote);
+    }
+    return EX_OK;
+}
+
+static int add_cache(const struct wr_store_frame *frame, struct wr_backend **backend)
+{
+    const struct wr_over_limit_cache_options options = {
+        .max_entries =
+            (size_t) (frame->options->over_limit_cache_bytes / WR_OVER_LIMIT_ENTRY_BYTES),
+        .clock = frame->clock,
+    };
+    struct wr_backend *inner = *backend;
+
+    if (options.max_entries == 0) {
+        return EX_OK;
+    }
+
+    const enum wr_err err = wr_over_limit_cache_new(&options, &inner, backend);
+
+    return err == WR_OK ? EX_OK : fail(err, inner);
+}
+
+/* From the inside out: main and per-second store, memory behind both, what is over before all. */
+static int new_redis(const struct wr_store_frame *frame, struct wr_backend **out_backend)
+{
+    int code = wr_redis_choose(frame, false, out_backend);
+
+    if (code == EX_OK && frame->options->has_redis_per_second) {
+        code = add_per_second(frame, out_backend);
+    }
+    if (code == EX_OK) {
+        code = add_fallback(frame, out_backend);
+    }
+    if (code == EX_OK) {
+        code = add_cache(frame, out_backend);
+    }
+    if (code != EX_OK) {
+        *out_backend = NULL;
+    }
+    return code;
 }
 
 int wr_store_choose(const struct wr_store_frame *frame, struct wr_backend **out_backend)

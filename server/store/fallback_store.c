@@ -72,7 +72,7 @@ static bool has_fallen_mate(const struct wr_batch *batch, const struct wr_take *
 
 static uint64_t share_of(uint64_t requests, uint32_t replicas)
 {
-    return replicas <= 1 ? requests : requests / replicas + (requests % replicas != 0);
+    return requests / replicas + (requests % replicas != 0);
 }
 
 static void add_take(struct fallback_call *call, struct wr_take *origin, bool is_looked_at)
@@ -145,10 +145,14 @@ static void ask_local(struct fallback_call *call)
     keep_metrics(call->store, &metrics);
 }
 
+/* A share of a number that is not known would be a guess: then nothing is judged here. */
 static void fall_back(struct fallback_call *call, bool is_torn)
 {
     const uint32_t replicas = atomic_load_explicit(call->store->replicas, memory_order_relaxed);
 
+    if (replicas == 0) {
+        return;
+    }
     choose_takes(call, is_torn);
     for (size_t i = 0; i < call->n_takes; i++) {
         call->takes[i].limit.requests = share_of(call->takes[i].limit.requests, replicas);

@@ -31,7 +31,8 @@
 #include "store/backend.h"
 
 struct wr_fallback_options {
-    const _Atomic uint32_t *replicas; /* borrowed; that share a limit; 0 counts as 1 */
+    const _Atomic uint32_t *replicas; /* borrowed; that share a limit; 0: not known, and so
+                                         memory decides nothing */
     struct wr_metrics *metrics;       /* borrowed; where memory's work is counted */
 };
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "store/redis/fault.h"
+#include "store/redis/heartbeat.h"
 #include "store/redis/loop.h"
 #include "store/redis/request.h"
 #include "store/redis/resolve.h"
@@ -34,7 +36,8 @@ struct redis_store {
     struct wr_redis_resolver *resolver; /* owned */
     struct io *ios;                     /* owned */
     size_t n_ios;
-    atomic_size_t n_reachable; /* I/O threads that have somebody to ask */
+    struct wr_redis_heartbeat heartbeat; /* on the first I/O thread */
+    atomic_size_t n_reachable;           /* I/O threads that have somebody to ask */
 };
 
 /* The takes of a batch that go in one command. */
@@ -376,14 +379,21 @@ static void route_ready(void *context, bool is_ready)
 static void open_route(struct wr_redis_job *job)
 {
     struct io *const io = job->context;
+    struct redis_store *const store = io->store;
 
     io->route->ops->open(io->route);
+    if (store->options.replicas != NULL && io == store->ios) {
+        wr_redis_heartbeat_open(&store->heartbeat, io->loop, io->route);
+    }
 }
 
 static void close_route(struct wr_redis_job *job)
 {
     struct io *const io = job->context;
 
+    if (io == io->store->ios) {
+        wr_redis_heartbeat_close(&io->store->heartbeat);
+    }
     io->route->ops->close(io->route);
     wr_redis_timer_clear(&io->away);
 }
@@ -467,6 +477,20 @@ static enum wr_err start_io(struct io *io)
     return err;
 }
 
+/* Anything that tells this process from all others will do for an id. */
+static enum wr_err init_heartbeat(struct redis_store *store)
+{
+    struct wr_hash_key id;
+    enum wr_err err = store->options.replicas == NULL ? WR_OK : wr_hash_key_draw(&id);
+
+    if (store->options.replicas == NULL || err != WR_OK) {
+        return err;
+    }
+    return wr_redis_heartbeat_init(
+        &store->heartbeat, store->options.setup, store->options.keys.prefix,
+        wr_hash_of(&id, store->options.keys.prefix).low, store->options.replicas);
+}
+
 enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
                                struct wr_backend **out_backend)
 {
@@ -483,6 +507,9 @@ enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
     enum wr_err err =
         store->ios == NULL ? WR_ERR_NO_MEMORY : wr_redis_resolver_new(&store->resolver);
 
+    if (err == WR_OK) {
+        err = init_heartbeat(store);
+    }
     if (err == WR_OK) {
         store->n_ios = options->n_threads;
     }

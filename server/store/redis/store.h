@@ -13,6 +13,7 @@
 #ifndef WR_STORE_REDIS_STORE_H
 #define WR_STORE_REDIS_STORE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,8 @@ struct wr_redis_store_options {
     struct wr_redis_limits limits;      /* of links */
     size_t n_threads;                   /* > 0 */
     struct wr_metrics *metrics;
+    _Atomic uint32_t *replicas; /* borrowed; where the number of those that count in this store is
+                                   put once it is learnt; NULL: nobody wants to know */
     /* Whether every I/O thread has somebody to ask, told at each change, beginning from "no"; short
      * gaps are not told. From I/O threads; what is told last holds. NULL: nobody wants to know. */
     void (*on_reachable)(void *context, bool is_reachable);

@@ -127,9 +127,8 @@ static const struct {
     uint32_t replicas;
     uint64_t share;
 } shares[] = {
-    {10, 0, 10}, {10, 1, 10}, {10, 2, 5},
-    {10, 3, 4},  {1, 3, 1},   {0, 3, 0},
-    {3, 3, 1},   {4, 3, 2},   {UINT64_MAX, 2, UINT64_C(1) << 63},
+    {10, 1, 10}, {10, 2, 5}, {10, 3, 4}, {1, 3, 1},
+    {0, 3, 0},   {3, 3, 1},  {4, 3, 2},  {UINT64_MAX, 2, UINT64_C(1) << 63},
 };
 
 Test(fallback_store, enforces_a_share_and_says_so)
@@ -150,6 +149,18 @@ Test(fallback_store, enforces_a_share_and_says_so)
         }
         end();
     }
+}
+
+Test(fallback_store, decides_nothing_while_the_number_is_unknown)
+{
+    begin(0);
+    remote.answers[0] = WR_TAKE_AWAY;
+
+    const struct wr_take take = put_one(take_of("a", 10));
+
+    cr_assert_eq(take.answer, WR_TAKE_AWAY);
+    cr_assert(!take.is_degraded);
+    end();
 }
 
 Test(fallback_store, goes_by_the_number_of_replicas_at_the_time)

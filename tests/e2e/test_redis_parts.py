@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is put around a Redis store: a second one for limits of a second, memory behind it, what is over before it;
+and the forms of its keys."""
+import time
+
+import pytest
+from redisserver import free_port
+from test_redis import PATIENT, health, ready, redis, serve, start_redis  # noqa: F401  fixtures
+from weirserver import run, binary, same, wait_until
+
+RULES = """
+domain: d
+descriptors:
+  - key: k
+    rate_limit: {unit: hour, requests_per_unit: 5}
+  - key: s
+    rate_limit: {unit: second, requests_per_unit: 1000}
+  - key: local
+    rate_limit: {unit: hour, requests_per_unit: 5, failure_mode: local}
+"""
+
+
+@pytest.fixture
+def serve_parts(launch):
+    def start(url, *flags, **more):
+        return launch(RULES, "--store", "redis", "--redis-url", url, *PATIENT, *flags, **more)
+    return start
+
+
+def keys_of(server, pattern="*"):
+    return sorted(k.decode() for k in server.call("KEYS", pattern) if b"{replicas}" not in k)
+
+
+def test_limits_of_a_second_are_counted_apart(start_redis, serve_parts):  # noqa: F811
+    main, second = start_redis(), start_redis()
+    server = serve_parts(main.url, "--redis-per-second", "--redis-per-second-url", second.url)
+    caller = ready(server)
+    reply = caller.call("d", [["s", "a"]], [["k", "a"]])
+    assert reply["overall"] == "OK"
+    assert keys_of(main) == ["weir:{d|k=a}|3600s"]
+    # It lives for a second: asked again until it is seen alive.
+    wait_until(lambda: caller.call("d", [["s", "a"]]) and keys_of(second) == ["weir:{d|s=a}|1s"], "the key of a second")
+
+
+def test_each_store_has_a_say_in_health(start_redis, serve_parts):  # noqa: F811
+    main, second = start_redis(), start_redis()
+    server = serve_parts(main.url, "--redis-per-second", "--redis-per-second-url", second.url)
+    ready(server)
+    second.kill()
+    wait_until(lambda: health(server) == "NOT_SERVING", "NOT_SERVING without the second Redis")
+    second.start()
+    wait_until(lambda: health(server) == "SERVING", "SERVING with both")
+
+
+def test_memory_keeps_counting_a_share(redis, serve_parts):  # noqa: F811
+    servers = [serve_parts(redis.url) for _ in range(2)]
+    callers = [ready(s) for s in servers]
+    wait_until(lambda: redis.call("ZCARD", "weir:{replicas}") == 2, "both replicas known")
+    for caller in callers:
+        same("OK: OK 3..4 of 5/HOUR", caller.call("d", [["local", "a"]]))
+    # The second mark of each tells it of the other.
+    marks = redis.call("ZRANGE", "weir:{replicas}", 0, -1, "WITHSCORES")
+    wait_until(lambda: all(a != b for a, b in zip(marks[1::2],
+               redis.call("ZRANGE", "weir:{replicas}", 0, -1, "WITHSCORES")[1::2])), "another mark of each")
+    redis.kill()
+    for caller in callers:      # ceil(5 / 2) each
+        for left in (2, 1, 0):
+            same(f"OK: OK {left} of 3/HOUR", caller.call("d", [["local", "b"]]))
+        same("OVER: OVER 0 of 3/HOUR", caller.call("d", [["local", "b"]]))
+        assert caller.call("d", [["k", "b"]]) == {"error": "UNAVAILABLE"}
+
+
+def test_memory_decides_nothing_while_replicas_are_unknown(serve_parts):
+    caller = serve_parts(f"127.0.0.1:{free_port()}").caller()
+    assert caller.call("d", [["local", "a"]]) == {"error": "UNAVAILABLE"}
+    told = serve_parts(f"127.0.0.1:{free_port()}", "--replicas", "5").caller()
+    same("OK: OK 0 of 1/HOUR", told.call("d", [["local", "a"]]))
+    same("OVER: OVER 0 of 1/HOUR", told.call("d", [["local", "a"]]))
+
+
+def test_what_is_over_is_answered_without_asking(redis, serve_parts):  # noqa: F811
+    caller = ready(serve_parts(redis.url, "--over-limit-cache-bytes", "65536", "--replicas", "1"))
+    for _ in range(5):
+        caller.call("d", [["k", "a"]])
+    for _ in range(3):
+        same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    before = redis.calls_of("evalsha")
+    started = time.monotonic()
+    for _ in range(50):
+        same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    trusted = int((time.monotonic() - started) / 0.1) + 1   # it asks again each 100 ms
+    assert redis.calls_of("evalsha") - before <= trusted < 50
+
+
+def test_hashed_keys_hide_values_and_are_shared(redis, serve_parts, tmp_path):  # noqa: F811
+    secret, again, other = tmp_path / "secret", tmp_path / "again", tmp_path / "other"
+    secret.write_text("0123456789abcdef")
+    again.write_text("0123456789abcdef\n")
+    other.write_text("another secret of a replica")
+    for i, (path, left) in enumerate([(secret, 4), (again, 3), (other, 4)]):
+        caller = ready(serve_parts(redis.url, "--redis-key-hash", "--redis-key-secret-file", str(path)))
+        same(f"OK: OK {left} of 5/HOUR", caller.call("d", [["k", "ann"]]))
+        assert len(keys_of(redis)) == 1 + (i == 2)
+    assert not [k for k in keys_of(redis) if "ann" in k or "d|" in k]
+
+
+@pytest.mark.parametrize("flags, status, says", [
+    (["--redis-key-hash"], 64, "needs --redis-key-secret-file"),
+    (["--redis-key-hash", "--redis-key-secret-file", "/nonexistent/secret"], 66, "No such file"),
+    (["--redis-key-hash", "--redis-key-secret-file", "/dev/null"], 65, "too little"),
+    (["--redis-key-hash", "--redis-key-secret-file", "x", "--redis-keys", "reference"], 64, "cannot both be"),
+    (["--redis-per-second"], 64, "needs --redis-per-second-url"),
+    (["--redis-per-second", "--redis-per-second-url", "a:x"], 64, "--redis-per-second-url (REDIS_PERSECOND_URL)"),
+])
+def test_settings_that_cannot_be(tmp_path, flags, status, says):
+    done = run(binary("weir"), "--rules", str(tmp_path), "--grpc-listen", "127.0.0.1:0", "--store", "redis",
+               "--redis-url", f"127.0.0.1:{free_port()}", *flags)
+    assert (done.returncode, says in done.stdout + done.stderr) == (status, True), done.stderr
+
+
+def test_old_and_new_count_together(redis, serve_parts):  # noqa: F811
+    """A key as envoyproxy/ratelimit writes it: INCRBY and EXPIRE on domain_key_value_<window start>."""
+    caller = ready(serve_parts(redis.url, "--redis-keys", "reference"))
+    start = int(time.time()) // 3600 * 3600
+    key = f"d_k_a_{start}"
+    redis.call("INCRBY", key, 2)
+    redis.call("EXPIRE", key, 3600)
+    same("OK: OK 2 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    assert redis.call("INCRBY", key, 1) == 4
+    same("OK: OK 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    assert redis.call("GET", key) == b"6"
+    assert 0 < redis.call("TTL", key) <= 3600 + 300
+    caller.call("d", [["k", "b"]])
+    assert keys_of(redis) == [key, f"d_k_b_{start}"]
