@@ -12,6 +12,8 @@
 #define HEAD_LEN 18
 #define NOT_AFTER_AT 2
 #define RECORD_LEN 34
+#define KIND_FIXED_WINDOW 0u
+#define KIND_UNKNOWN 255u
 #define REMAINS_OVER (-1)
 #define REMAINS_FOREIGN (-2)
 #define REMAINS_LATE (-3)
@@ -52,13 +54,13 @@ static unsigned number_of_count(enum wr_count count)
     }
 }
 
-static unsigned number_of_kind(enum wr_algorithm algorithm)
+/* What the script knows: a fixed window, all else being zero; or nothing of the sort. */
+static unsigned number_of_kind(const struct wr_limit *limit)
 {
-    switch (algorithm) {
-    case WR_ALGORITHM_FIXED_WINDOW:
-    default:
-        return 0;
-    }
+    return limit->algorithm == WR_ALGORITHM_FIXED_WINDOW && limit->alignment == WR_ALIGN_EPOCH &&
+                   limit->warm_up_us == 0
+               ? KIND_FIXED_WINDOW
+               : KIND_UNKNOWN;
 }
 
 static char *put_take(char *out, const struct wr_take *take, bool is_dated)
@@ -66,7 +68,7 @@ static char *put_take(char *out, const struct wr_take *take, bool is_dated)
     out = put_number(out, take->hits);
     out = put_number(out, take->limit.requests);
     out = put_number(out, (uint64_t) take->limit.length_us);
-    out = put_uint(out, number_of_kind(take->limit.algorithm), 1);
+    out = put_uint(out, number_of_kind(&take->limit), 1);
     out = put_uint(out, number_of_count(take->limit.count), 1);
     out = put_uint(out, take->is_refund, 1);
     out = put_uint(out, take->is_enforced, 1);
@@ -82,7 +84,7 @@ static bool is_plain(const struct wr_redis_script_call *call)
         const struct wr_take *const take = call->takes[i];
 
         if (take->is_refund || take->hits == 0 || take->limit.count != WR_COUNT_ALL ||
-            take->limit.algorithm != WR_ALGORITHM_FIXED_WINDOW) {
+            number_of_kind(&take->limit) != KIND_FIXED_WINDOW) {
             return false;
         }
     }
@@ -228,6 +230,7 @@ static void answer(struct wr_take *take, long long remains, long long reset_us,
         .over = remains == REMAINS_OVER,
         .remaining = remains == REMAINS_OVER ? 0 : (uint64_t) remains,
         .reset_us = reset_us,
+        .enforced = take->limit.requests,
     };
 }
 

@@ -283,6 +283,10 @@ for i = n_done + 1, #KEYS do
   local hits, limit, length, kind, count, refund, enforced, booked, dated, id
   hits, limit, length, kind, count, refund, enforced, booked, dated, id, at =
     unpack('<dddBBBBBBI4', body, at)
+  if not KINDS[kind] then
+    return redis.error_reply('ERR this kind of limit is not known to the script')
+  end
+
   local take = {
     key = key,
     hits = hits,

@@ -124,6 +124,7 @@ static void play_step(const char *story, size_t i, const struct step *step)
                      story, i, k, got->over);
         cr_assert_eq(got->remaining, step->rows[k].left == OVER ? 0 : (uint64_t) step->rows[k].left,
                      "%s, row %zu, take %zu: remaining is %" PRIu64, story, i, k, got->remaining);
+        cr_assert_eq(got->enforced, step->rows[k].requests);
         cr_assert_eq(got->reset_us, step->reset_us, "%s, row %zu, take %zu: reset is %" PRId64,
                      story, i, k, got->reset_us);
     }
@@ -536,6 +537,22 @@ Test(redis_script, a_full_server_charges_nothing)
         ask_is("OK", wr_script_bed_ask(&bed, "FLUSHALL"));
         takes[1].key = wr_str_of("b");
         takes[0].limit.count = WR_COUNT_ADMITTED;
+    }
+}
+
+Test(redis_script, kinds_of_limits_that_are_not_known_charge_nothing)
+{
+    struct wr_take takes[] = {charge_of("a", 1), charge_of("b", 1)};
+    const struct wr_limit limits[] = {
+        {.requests = 3, .length_us = MINUTE, .algorithm = WR_ALGORITHM_TOKEN_BUCKET, .burst = 1},
+        {.requests = 3, .length_us = MINUTE, .alignment = WR_ALIGN_FIRST_HIT},
+        {.requests = 3, .length_us = MINUTE, .warm_up_us = S(1), .warm_up_start = 1},
+    };
+
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        takes[1].limit = limits[i];
+        cr_assert_eq(run(takes, 2, DAY, 0), WR_REDIS_SCRIPT_ERROR);
+        ask_is("0", wr_script_bed_ask(&bed, "EXISTS a b"));
     }
 }
 
