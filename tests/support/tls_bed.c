@@ -47,7 +47,9 @@ static void disconnect(struct tls_bed *bed)
 void tls_bed_fini(struct tls_bed *bed)
 {
     disconnect(bed);
-    wr_redis_tls_destroy(bed->security);
+    if (bed->security != NULL) {
+        bed->security->destroy(bed->security);
+    }
     if (bed->peer.context != NULL) {
         tls_peer_fini(&bed->peer);
     }

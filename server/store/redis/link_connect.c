@@ -198,7 +198,10 @@ static void timer_due(struct wr_redis_timer *timer, int64_t mono_us)
         wr_redis_link_disconnect(link, "the name server does not answer in time");
         break;
     case WR_REDIS_LINK_CONNECTING:
-        wr_redis_link_disconnect(link, "cannot be connected to in time");
+        wr_redis_link_disconnect(link,
+                                 link->options.security == NULL
+                                     ? "cannot be connected to in time"
+                                     : "cannot be connected to in time; does it speak TLS there?");
         break;
     case WR_REDIS_LINK_GREETING:
         wr_redis_link_disconnect(link, "connected, but does not answer in time");

@@ -25,7 +25,7 @@
 
 struct redisReply;
 
-#define WR_REDIS_WHY_SIZE 192
+#define WR_REDIS_WHY_SIZE 512
 
 enum wr_redis_link_state {
     WR_REDIS_LINK_CLOSED,

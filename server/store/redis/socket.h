@@ -50,6 +50,8 @@ struct wr_redis_security {
      * for a Unix socket). NULL when it cannot be made; `*out_reason` then says why, statically. */
     struct wr_redis_layer *(*wrap)(struct wr_redis_security *security, int fd, struct wr_str host,
                                    const char **out_reason);
+    /* After all of its layers. */
+    void (*destroy)(struct wr_redis_security *security);
 };
 
 struct wr_redis_socket {

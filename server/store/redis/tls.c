@@ -167,6 +167,16 @@ static struct wr_redis_layer *wrap(struct wr_redis_security *security, int fd, s
 
 /* ---- life ---- */
 
+static void destroy(struct wr_redis_security *security)
+{
+    struct tls *const tls = (struct tls *) security;
+
+    wr_redis_tls_sessions_fini(&tls->sessions);
+    SSL_CTX_free(tls->context);
+    wr_mutex_fini(&tls->mu);
+    free(tls);
+}
+
 enum wr_err wr_redis_tls_new(const struct wr_redis_tls_options *options,
                              struct wr_redis_security **out_security,
                              char message[WR_REDIS_TLS_MESSAGE_SIZE])
@@ -189,7 +199,7 @@ enum wr_err wr_redis_tls_new(const struct wr_redis_tls_options *options,
         free(tls);
         return WR_ERR_NO_MEMORY;
     }
-    tls->base.wrap = wrap;
+    tls->base = (struct wr_redis_security){.wrap = wrap, .destroy = destroy};
     tls->options = *options;
     tls->counts = counts;
     tls->stamps = stamps;
@@ -199,17 +209,4 @@ enum wr_err wr_redis_tls_new(const struct wr_redis_tls_options *options,
     wr_mutex_init(&tls->mu, WR_LOCK_REDIS_TLS);
     *out_security = &tls->base;
     return WR_OK;
-}
-
-void wr_redis_tls_destroy(struct wr_redis_security *security)
-{
-    struct tls *const tls = (struct tls *) security;
-
-    if (tls == NULL) {
-        return;
-    }
-    wr_redis_tls_sessions_fini(&tls->sessions);
-    SSL_CTX_free(tls->context);
-    wr_mutex_fini(&tls->mu);
-    free(tls);
 }

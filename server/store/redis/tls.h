@@ -6,7 +6,8 @@
  *
  * The server's certificate is always checked, for its dates, its CA and the name that it is for.
  * The process has to ignore SIGPIPE.
- * Threads: new and destroy by the owner; wrap from any thread, a layer by its owner thread only.
+ * Threads: new, and the security's destroy, by the owner; wrap from any thread, a layer by its
+ * owner thread only.
  */
 #ifndef WR_STORE_REDIS_TLS_H
 #define WR_STORE_REDIS_TLS_H
@@ -33,8 +34,5 @@ struct wr_redis_tls_options {
 WR_MUST_USE enum wr_err wr_redis_tls_new(const struct wr_redis_tls_options *options,
                                          struct wr_redis_security **out_security,
                                          char message[WR_REDIS_TLS_MESSAGE_SIZE]);
-
-/* After all of its layers. NULL is fine. */
-void wr_redis_tls_destroy(struct wr_redis_security *security);
 
 #endif

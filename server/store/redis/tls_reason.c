@@ -161,12 +161,14 @@ static void explain_issuer(const struct refusal *refusal, char reason[WR_REDIS_T
 {
     struct names names;
 
+    const bool is_system = refusal->ca_file[0] == '\0';
+
     issuer_of(refusal->certificate, &names);
     (void) snprintf(reason, WR_REDIS_TLS_REASON_SIZE,
-                    "%s was signed by %s, for whom no authority in %s vouches; give the "
-                    "certificate of its CA with --redis-tls-ca",
-                    refusal->whose, names.text,
-                    refusal->ca_file[0] != '\0' ? refusal->ca_file : "the system's store");
+                    "%s is signed by %s, which nothing in %s vouches for; %s", refusal->whose,
+                    names.text, is_system ? "the system's store" : refusal->ca_file,
+                    is_system ? "give that CA's certificate with --redis-tls-ca"
+                              : "add that CA's certificate there");
 }
 
 static void explain(const struct refusal *refusal, char reason[WR_REDIS_TLS_REASON_SIZE])
@@ -214,8 +216,13 @@ void wr_redis_tls_reason_of_certificate(struct x509_store_ctx_st *store, const c
                         server, X509_verify_cert_error_string(refusal.error));
         return;
     }
+
+    /* A root that the server sent along is its own issuer: the server's certificate is from it. */
+    const bool is_above = X509_STORE_CTX_get_error_depth(store) > 0 &&
+                          refusal.error != X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN;
+
     (void) snprintf(whose, sizeof whose, "the certificate of %s%s",
-                    X509_STORE_CTX_get_error_depth(store) > 0 ? "an authority above " : "", server);
+                    is_above ? "an authority above " : "", server);
     explain(&refusal, reason);
 }
 

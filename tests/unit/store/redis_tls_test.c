@@ -97,7 +97,7 @@ Test(redis_tls, any_name_is_no_excuse_for_another_authority)
     tls_bed_serve(&bed, &(struct tls_peer_options){.certificate = &stranger});
     tls_bed_secure_with(&bed, (struct wr_redis_tls_options){
                                   .files = ca_only(&bed), .server_name = "", .has_any_name = true});
-    tls_bed_expect_refusal(&bed, TLS_BED_HOST, "was signed by redis.example");
+    tls_bed_expect_refusal(&bed, TLS_BED_HOST, "is signed by redis.example");
     tls_bed_fini(&bed);
     certificate_fini(&stranger);
 }
@@ -163,13 +163,13 @@ Test(redis_tls, a_changed_file_is_used_by_the_next_connection)
         .name = "redis", .alternatives = "DNS:" TLS_BED_HOST, .issuer = &authority});
     tls_bed_secure(&bed);
     tls_bed_serve(&bed, &(struct tls_peer_options){.certificate = &server});
-    tls_bed_expect_refusal(&bed, TLS_BED_HOST, "was signed by New?CA");
+    tls_bed_expect_refusal(&bed, TLS_BED_HOST, "is signed by New?CA");
     cr_assert_eq(loads(&bed), 0);
     replace(&bed, &authority, false, bed.ca);
     cr_assert_eq(tls_bed_shake(&bed, TLS_BED_HOST), WR_REDIS_IO_DONE);
     cr_assert_eq(loads(&bed), 1);
     tls_bed_serve(&bed, &plain_peer);
-    tls_bed_expect_refusal(&bed, TLS_BED_HOST, "was signed by Test?CA");
+    tls_bed_expect_refusal(&bed, TLS_BED_HOST, "is signed by Test?CA");
     cr_assert_eq(loads(&bed), 1, "unchanged files were read again");
     tls_bed_fini(&bed);
     certificate_fini(&server);
