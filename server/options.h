@@ -59,7 +59,7 @@ struct wr_options {
     enum wr_redis_socket_type redis_per_second_socket_type;
     uint64_t over_limit_cache_bytes; /* 0: no cache */
     uint64_t replicas;               /* 0: learnt from Redis */
-    bool has_redis_tls, has_redis_sentinel_tls, has_redis_any_name;
+    bool has_redis_tls, has_redis_per_second_tls, has_redis_sentinel_tls, has_redis_any_name;
     const char *redis_tls_ca, *redis_tls_cert, *redis_tls_key, *redis_tls_server_name;
     int64_t redis_timeout_us, redis_connect_timeout_us, redis_pause_max_us;
     uint64_t redis_io_threads, redis_breaker_timeouts;

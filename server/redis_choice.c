@@ -11,7 +11,9 @@
 #include "base/log.h"
 #include "store/backend.h"
 #include "store/redis/single.h"
+#include "store/redis/socket.h"
 #include "store/redis/store.h"
+#include "store/redis/tls.h"
 
 #define SETUP_BYTES 1024
 #define PAUSE_MIN_US 10000
@@ -28,6 +30,8 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
         .topology = WR_REDIS_SINGLE,
         .socket_type = options->redis_socket_type,
         .auth = options->redis_auth,
+        .has_tls = options->has_redis_tls,
+        .has_sentinel_tls = options->has_redis_sentinel_tls,
     };
     const struct wr_redis_target_texts per_second = {
         .url = options->redis_per_second_url,
@@ -35,6 +39,8 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
         .topology = WR_REDIS_SINGLE,
         .socket_type = options->redis_per_second_socket_type,
         .auth = options->redis_per_second_auth,
+        .has_tls = options->has_redis_per_second_tls,
+        .has_sentinel_tls = options->has_redis_sentinel_tls,
     };
     const enum wr_err err =
         wr_redis_target_parse(is_per_second ? &per_second : &main, arena, out_target, message);
@@ -110,6 +116,38 @@ static int choose_keys(const struct wr_options *options, struct wr_redis_key_sty
     return code;
 }
 
+/* What protects the links that `target` says have TLS; NULL: none has. */
+static int make_security(const struct wr_store_frame *frame, const struct wr_redis_target *target,
+                         struct wr_redis_security **out_security)
+{
+    const struct wr_options *const options = frame->options;
+    char message[WR_REDIS_TLS_MESSAGE_SIZE];
+    const struct wr_redis_tls_options tls = {
+        .files = {.ca = options->redis_tls_ca,
+                  .cert = options->redis_tls_cert,
+                  .key = options->redis_tls_key},
+        .server_name = options->redis_tls_server_name,
+        .has_any_name = options->has_redis_any_name,
+        .metrics = frame->metrics,
+    };
+
+    *out_security = NULL;
+    if (target->has_tls || target->has_sentinel_tls) {
+        const enum wr_err err = wr_redis_tls_new(&tls, out_security, message);
+
+        if (err != WR_OK) {
+            wr_log(WR_LOG_ERROR, "%s", message);
+        }
+        return err == WR_OK ? EX_OK : err == WR_ERR_INVALID ? EX_USAGE : EX_OSERR;
+    }
+    if (tls.files.ca[0] != '\0' || tls.files.cert[0] != '\0') {
+        wr_log(WR_LOG_WARN, "certificates for Redis are given, yet TLS is not asked for: they have "
+                            "no effect on a connection without it; --redis-tls (REDIS_TLS), or a "
+                            "URL that begins with rediss://, asks for it");
+    }
+    return EX_OK;
+}
+
 static int make(const struct wr_store_frame *frame, bool is_per_second, struct wr_arena *arena,
                 struct wr_backend **out_backend)
 {
@@ -134,6 +172,9 @@ static int make(const struct wr_store_frame *frame, bool is_per_second, struct w
     if (code == EX_OK) {
         code = choose_keys(options, &store.keys);
     }
+    if (code == EX_OK) {
+        code = make_security(frame, &store.target, &store.security);
+    }
     if (code != EX_OK) {
         return code;
     }
@@ -141,6 +182,9 @@ static int make(const struct wr_store_frame *frame, bool is_per_second, struct w
     const enum wr_err err = wr_redis_store_new(&store, out_backend);
 
     if (err != WR_OK) {
+        if (store.security != NULL) {
+            store.security->destroy(store.security);
+        }
         wr_log(WR_LOG_ERROR, "the store could not be set up: %s", wr_err_text(err));
         return EX_OSERR;
     }

@@ -37,6 +37,7 @@ struct wr_redis_route {
  */
 struct wr_redis_route_frame {
     struct wr_redis_link_options link;
+    struct wr_redis_security *sentinel_security; /* of links to sentinels; NULL: bare */
     /* Whether calls can be answered; the route tells each change, beginning from "no". */
     void (*on_ready)(void *context, bool is_ready);
     void *context;

@@ -14,6 +14,7 @@
 #include "store/redis/resolve.h"
 #include "store/redis/route.h"
 #include "store/redis/script.h"
+#include "store/redis/socket.h"
 
 /* Shorter absences are not told: a connection that is replaced at once is none. */
 #define AWAY_US INT64_C(500000)
@@ -33,6 +34,7 @@ struct redis_store {
     struct wr_backend backend;
     struct wr_redis_store_options options;
     struct wr_arena setup;              /* what target and keys point into */
+    struct wr_redis_security *security; /* owned; NULL: none, or not yet */
     struct wr_redis_resolver *resolver; /* owned */
     struct io *ios;                     /* owned */
     size_t n_ios;
@@ -419,6 +421,9 @@ static void redis_store_destroy(struct wr_backend *backend)
         wr_redis_loop_destroy(store->ios[i].loop);
     }
     free(store->ios);
+    if (store->security != NULL) {
+        store->security->destroy(store->security);
+    }
     wr_arena_fini(&store->setup);
     free(store);
 }
@@ -436,13 +441,14 @@ static struct wr_redis_route_frame frame_of(struct io *io)
     return (struct wr_redis_route_frame){
         .link = {.loop = io->loop,
                  .resolver = io->store->resolver,
-                 .security = options->security,
+                 .security = options->target.has_tls ? options->security : NULL,
                  .limits = options->limits,
                  .user = wr_str_of(login->user != NULL ? login->user : ""),
                  .password = wr_str_of(login->password != NULL ? login->password : ""),
                  .database = options->target.database,
                  .script_load = wr_redis_script_load(),
                  .what = WR_STR("Redis")},
+        .sentinel_security = options->target.has_sentinel_tls ? options->security : NULL,
         .on_ready = route_ready,
         .context = io,
     };
@@ -523,6 +529,7 @@ enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
     }
     store->setup = *options->setup;
     wr_arena_init(options->setup, 0);
+    store->security = options->security;
     *out_backend = &store->backend;
     return WR_OK;
 }

@@ -37,7 +37,7 @@ struct wr_redis_store_options {
     struct wr_arena *setup; /* of the texts of target and keys; the store takes what it holds */
     struct wr_redis_target target;
     struct wr_redis_key_style keys;
-    struct wr_redis_security *security; /* borrowed while the store lives; NULL: bare */
+    struct wr_redis_security *security; /* for what target says has TLS; the store takes it */
     wr_redis_route_new_fn new_route;    /* of the target's topology */
     int64_t timeout_us;                 /* that a batch may take, at most; > 0 */
     struct wr_redis_limits limits;      /* of links */
@@ -51,7 +51,8 @@ struct wr_redis_store_options {
     void *context;
 };
 
-/* WR_ERR_NO_MEMORY, WR_ERR_SYSTEM. Begins to connect; that it cannot is no error. */
+/* WR_ERR_NO_MEMORY, WR_ERR_SYSTEM; then setup and security stay the caller's. Begins to connect;
+ * that it cannot is no error. */
 WR_MUST_USE enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,
                                            struct wr_backend **out_backend);
 

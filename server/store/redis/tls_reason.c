@@ -160,7 +160,6 @@ static void explain_date(const struct refusal *refusal, char reason[WR_REDIS_TLS
 static void explain_issuer(const struct refusal *refusal, char reason[WR_REDIS_TLS_REASON_SIZE])
 {
     struct names names;
-
     const bool is_system = refusal->ca_file[0] == '\0';
 
     issuer_of(refusal->certificate, &names);
