@@ -139,7 +139,7 @@ function fixed_window.read(take)
 end
 
 function fixed_window.remains(state, take, hits)
-  return take.limit - min(state.used + hits, COUNT_MAX)
+  return take.limit - (state.used + hits)
 end
 
 function fixed_window.add(state, hits)

@@ -424,6 +424,31 @@ Test(redis_script, a_count_below_nothing_is_nothing)
     ask_is("1", wr_script_bed_ask(&bed, "GET a"));
 }
 
+/* Somebody else's number; ours never get there. */
+Test(redis_script, a_count_beyond_all_counts_is_the_largest)
+{
+    static const char *const counts[] = {"9007199254740999", "9223372036854775807",
+                                         "99999999999999999999999"};
+    char end_ms[32];
+
+    (void) window_end_ms(DAY + MINUTE, end_ms, sizeof end_ms);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct wr_take take = charge_of("a", 1);
+
+        ask_is("OK", wr_script_bed_ask(&bed, "SET a %s PXAT %s", counts[i], end_ms));
+        cr_assert_eq(run(&take, 1, DAY, 0), WR_REDIS_SCRIPT_ANSWERED, "%s", bed.text);
+        cr_assert(take.verdict.over);
+        ask_is("9007199254740991", wr_script_bed_ask(&bed, "GET a"));
+        ask_is("OK", wr_script_bed_ask(&bed, "SET a %s PXAT %s", counts[i], end_ms));
+        take.hits = WR_COUNT_MAX;
+        take.is_refund = true;
+        cr_assert_eq(run(&take, 1, DAY, 0), WR_REDIS_SCRIPT_ANSWERED, "%s", bed.text);
+        is_left(take, 3);
+        ask_is("0", wr_script_bed_ask(&bed, "GET a"));
+        ask_is(end_ms, wr_script_bed_ask(&bed, "PEXPIRETIME a"));
+    }
+}
+
 /* What the incumbent writes lives longer than its window, with jitter, and is renewed by each hit;
  * the count goes on all the same, and new keys live long enough for a clock that is behind. */
 Test(redis_script, keys_that_name_their_window_have_one_in_their_life)
@@ -554,6 +579,19 @@ Test(redis_script, kinds_of_limits_that_are_not_known_charge_nothing)
         cr_assert_eq(run(takes, 2, DAY, 0), WR_REDIS_SCRIPT_ERROR);
         ask_is("0", wr_script_bed_ask(&bed, "EXISTS a b"));
     }
+}
+
+/* It is the user's, and no key's. */
+Test(redis_script, a_user_who_may_not_read_charges_nothing)
+{
+    struct wr_take take = charge_of("a", 0);
+
+    ask_is("OK", wr_script_bed_ask(&bed, "SET a 1"));
+    ask_is("OK", wr_script_bed_ask(&bed, "ACL SETUSER default -get"));
+    cr_assert_eq(run(&take, 1, DAY, 0), WR_REDIS_SCRIPT_ERROR);
+    ask_is("OK", wr_script_bed_ask(&bed, "ACL SETUSER default +get"));
+    cr_assert_eq(run(&take, 1, DAY, 0), WR_REDIS_SCRIPT_ANSWERED);
+    is_left(take, 2);
 }
 
 Test(redis_script, is_named_by_its_sha1_and_can_be_loaded_again)
