@@ -157,7 +157,7 @@ static int make(const struct wr_store_frame *frame, bool is_per_second, struct w
         .new_route = wr_redis_single_new,
         .timeout_us = options->redis_timeout_us,
         .limits = {.connect_timeout_us = options->redis_connect_timeout_us,
-                   .probe_slow_us = options->redis_timeout_us,
+                   .slow_us = options->redis_timeout_us,
                    .pause_min_us = PAUSE_MIN_US,
                    .pause_max_us = options->redis_pause_max_us,
                    .breaker_timeouts = (uint32_t) options->redis_breaker_timeouts},

@@ -220,7 +220,7 @@ static struct wr_backend *new_store(const char *socket_path, struct wr_metrics *
         .new_route = wr_redis_single_new,
         .timeout_us = PATIENT_US,
         .limits = {.connect_timeout_us = PATIENT_US,
-                   .probe_slow_us = PATIENT_US,
+                   .slow_us = PATIENT_US,
                    .pause_min_us = 1000,
                    .pause_max_us = 10000,
                    .breaker_timeouts = 10},

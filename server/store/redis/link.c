@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "store/redis/link_inside.h"
 
+#define BEAT_US INT64_C(1000000)
 #define SAME_WHY_US INT64_C(30000000) /* a reason that stays is told again after that */
 
 bool wr_redis_link_is_ready(const struct wr_redis_link *link)
@@ -216,6 +217,9 @@ enum wr_err wr_redis_link_new(const struct wr_redis_link_options *options,
         return WR_ERR_NO_MEMORY;
     }
     link->options = *options;
+    if (options->limits.beat_us == 0) {
+        link->options.limits.beat_us = BEAT_US;
+    }
     wr_redis_link_init_connect(link);
     link->beat = (struct wr_redis_timer){.on_due = wr_redis_link_beat_due, .context = link};
     link->waiting.end = &link->waiting.first;
@@ -310,6 +314,12 @@ void wr_redis_link_retime(struct wr_redis_link *link)
     }
 }
 
+/* A caller in a hurry says nothing against the server. */
+static bool has_waited(const struct wr_redis_link *link, const struct wr_redis_request *request)
+{
+    return wr_redis_link_now(link) - request->said_mono_us >= link->options.limits.slow_us / 2;
+}
+
 void wr_redis_link_forget(struct wr_redis_link *link, struct wr_redis_request *request,
                           bool is_timeout)
 {
@@ -323,7 +333,7 @@ void wr_redis_link_forget(struct wr_redis_link *link, struct wr_redis_request *r
     if (link->is_renewing) {
         wr_redis_link_flush_later(link);
     }
-    if (is_timeout && wr_redis_breaker_timed_out(&link->breaker)) {
+    if (is_timeout && has_waited(link, request) && wr_redis_breaker_timed_out(&link->breaker)) {
         wr_redis_link_hold(link, "does not answer in time");
     }
 }

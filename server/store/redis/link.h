@@ -39,7 +39,9 @@ struct wr_redis_place {
 /* What holds for all links of a store. */
 struct wr_redis_limits {
     int64_t connect_timeout_us; /* until a link is up, and for a probe's answer */
-    int64_t probe_slow_us;      /* a probe answered later keeps the breaker open */
+    int64_t beat_us;            /* between looks whether an idle server is there; 0: a second */
+    int64_t slow_us;            /* a request that waits longer than half of it is a timeout to the
+                                   breaker, and a probe that waits longer keeps it open */
     int64_t pause_min_us;       /* between attempts; doubles, with full jitter */
     int64_t pause_max_us;
     uint32_t breaker_timeouts; /* in a row, that open the breaker; > 0 */

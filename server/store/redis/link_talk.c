@@ -89,6 +89,7 @@ void wr_redis_link_say(struct wr_redis_link *link, struct wr_redis_request *requ
     if (request->not_after_at != 0) {
         write_moment(link, request, wr_redis_dialogue_said(&link->dialogue, request->bytes.len));
     }
+    request->said_mono_us = wr_redis_link_now(link);
     wr_redis_link_flush_later(link);
 }
 
@@ -172,7 +173,7 @@ static void beat_answered(struct wr_redis_link *link, bool is_well)
     const int64_t took_us = wr_redis_link_now(link) - link->beat_us;
 
     link->is_beat_out = false;
-    if (!is_well || (link->breaker.is_open && took_us > link->options.limits.probe_slow_us)) {
+    if (!is_well || (link->breaker.is_open && took_us > link->options.limits.slow_us)) {
         probe_again(link);
         return;
     }
@@ -180,7 +181,7 @@ static void beat_answered(struct wr_redis_link *link, bool is_well)
     if (wr_redis_breaker_close(&link->breaker)) {
         wr_redis_link_log_back(link);
     }
-    wr_redis_link_set_timer(link, &link->beat, BEAT_US);
+    wr_redis_link_set_timer(link, &link->beat, link->options.limits.beat_us);
     wr_redis_link_tell_ready(link);
 }
 
@@ -318,7 +319,7 @@ static void greeted(struct wr_redis_link *link)
     (void) wr_redis_breaker_close(&link->breaker);
     wr_redis_link_count(link, WR_METRIC_REDIS_CONNECTS);
     wr_redis_link_log_back(link);
-    wr_redis_link_set_timer(link, &link->beat, BEAT_US);
+    wr_redis_link_set_timer(link, &link->beat, link->options.limits.beat_us);
     if (link->channels != NULL) {
         subscribe(link);
     }

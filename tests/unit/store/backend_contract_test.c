@@ -98,7 +98,7 @@ static void begin_redis(void)
         .new_route = wr_redis_single_new,
         .timeout_us = S(20),
         .limits = {.connect_timeout_us = S(10),
-                   .probe_slow_us = S(10),
+                   .slow_us = S(10),
                    .pause_min_us = 1000,
                    .pause_max_us = 10000,
                    .breaker_timeouts = 100},

@@ -177,7 +177,7 @@ static void lay_desk(void)
     desk.options = (struct wr_redis_link_options){
         .loop = desk.loop,
         .limits = {.connect_timeout_us = PATIENT_US,
-                   .probe_slow_us = PATIENT_US,
+                   .slow_us = PATIENT_US,
                    .pause_min_us = 1000,
                    .pause_max_us = 10000,
                    .breaker_timeouts = 3},
@@ -396,6 +396,7 @@ Test(redis_link, a_row_of_timeouts_holds_requests_off_until_a_probe_is_answered,
     struct ask asks[3], next;
 
     lay_desk();
+    desk.options.limits.slow_us = 2000;
     begin_and_wait();
     wr_fake_redis_freeze(desk.fake, true);
     for (int i = 0; i < 3; i++) {
@@ -420,11 +421,45 @@ Test(redis_link, a_probe_that_nobody_answers_ends_the_connection, .timeout = 60)
     lay_desk();
     desk.options.limits.connect_timeout_us = 50000;
     desk.options.limits.breaker_timeouts = 1;
+    desk.options.limits.slow_us = 2000;
     begin_and_wait();
     wr_fake_redis_freeze(desk.fake, true);
     post(&ask, "ECHO", "x", 2000);
     cr_assert_eq(wait_for(&ask), WR_REDIS_TIMED_OUT);
     cr_assert_eq(sem_wait(&desk.is_down), 0);
+    wr_fake_redis_freeze(desk.fake, false);
+    wait_for_echo();
+    clear_desk();
+}
+
+Test(redis_link, callers_in_a_hurry_open_no_breaker, .timeout = 60)
+{
+    struct ask asks[5];
+
+    lay_desk();
+    begin_and_wait();
+    wr_fake_redis_freeze(desk.fake, true);
+    for (int i = 0; i < 5; i++) {
+        post(&asks[i], "ECHO", "x", 1000);
+    }
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(wait_for(&asks[i]), WR_REDIS_TIMED_OUT);
+    }
+    wr_fake_redis_freeze(desk.fake, false);
+    cr_assert(is_ready());
+    cr_assert_eq(counted(WR_METRIC_REDIS_BREAKER_OPENS), 0);
+    clear_desk();
+}
+
+Test(redis_link, an_idle_server_that_went_silent_is_found_out, .timeout = 60)
+{
+    lay_desk();
+    desk.options.limits.beat_us = 5000;
+    desk.options.limits.connect_timeout_us = 50000;
+    begin_and_wait();
+    wr_fake_redis_freeze(desk.fake, true);
+    cr_assert_eq(sem_wait(&desk.is_down), 0);
+    cr_assert_str_eq(desk.why, "does not answer (PING)");
     wr_fake_redis_freeze(desk.fake, false);
     wait_for_echo();
     clear_desk();

@@ -79,7 +79,7 @@ static void lay_desk(const char *text, int64_t timeout_us)
         .new_route = wr_redis_single_new,
         .timeout_us = timeout_us,
         .limits = {.connect_timeout_us = PATIENT_US,
-                   .probe_slow_us = PATIENT_US,
+                   .slow_us = PATIENT_US,
                    .pause_min_us = 1000,
                    .pause_max_us = 10000,
                    .breaker_timeouts = 1000},
