@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Replays the recorded scenarios, and those written by hand, against the built server: all of them
-with the embedded store, every second one with a store that answers late and from another thread.
+with the embedded store and with a private Redis, every second one with a store that answers late
+and from another thread.
 
 What Weir cannot pass yet, or answers differently on purpose, is left out and counted by reason;
 tests/e2e/test_quirks.py, test_badconfig.py and test_reload.py hold what Weir does in those. Closes with one line
@@ -9,6 +10,8 @@ tests/e2e/test_quirks.py, test_badconfig.py and test_reload.py hold what Weir do
 """
 import argparse
 import collections
+import concurrent.futures
+import contextlib
 import glob
 import os
 import re
@@ -18,6 +21,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, "tests", "e2e"))
 CORPORA = [os.path.join(HERE, "scenarios"), os.path.join(ROOT, "tests", "cases", "scenarios")]
 FIRST_PORT, PORTS_EACH = 20100, 1000     # below the range the kernel takes client ports from
 REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer")
@@ -25,21 +29,18 @@ REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitize
 SANITIZER_EXIT = 99
 
 # Each store: the program that serves with it, and which share of the scenarios is replayed.
-PROGRAMS = {"local": "weir", "slow": "weir_slow_store"}
-STEPS = {"local": 1, "slow": 2}
+PROGRAMS = {"local": "weir", "redis": "weir", "slow": "weir_slow_store"}
+STEPS = {"local": 1, "redis": 1, "slow": 2}
 QUICK_STEP = 4
 # A busy machine is no store without an answer.
 os.environ.setdefault("SLOW_TIMEOUT_US", "5000000")
 
 # Which scenarios are not for this server, and why. The first reason that fits is counted.
-LATER_AREAS = {"localcache", "stop"}
 # Without rules Weir is UNAVAILABLE, which the replayer takes for a server that is not up yet.
 NEVER_UP = {"reload-start-with-bad-file"}
 
 
 def reason_to_leave_out(scenario, kinds):
-    if scenario["area"] in LATER_AREAS:
-        return "area " + scenario["area"]
     if scenario["id"] in NEVER_UP:
         return "unavailable without rules"
     if "http" in kinds:
@@ -66,14 +67,14 @@ def select(corpus):
 class Replay:
     """One replayer at work on a share of the scenarios, its output in a file."""
 
-    def __init__(self, corpus, ids, binary, first_port, folder):
+    def __init__(self, corpus, ids, binary, flags, first_port, folder):
         self.ids = ids
         self.stem = stem = os.path.join(folder, str(first_port))
         self.output, self.server_log = stem + ".out", stem + ".server"
         with open(stem + ".ids", "w", encoding="utf-8") as f:
             f.write("\n".join(ids) + "\n")
         command = [sys.executable, os.path.join(HERE, "replay.py"), "--corpus", corpus, "--ids", stem + ".ids",
-                   "--cmd", "exec " + binary, "--check-cmd", binary + " check", "--fresh",
+                   "--cmd", " ".join(["exec", binary, *flags]), "--check-cmd", binary + " check", "--fresh",
                    "--accept", "UNKNOWN=INVALID_ARGUMENT", "--accept", "INTERNAL=INVALID_ARGUMENT",
                    "--port-base", str(first_port), "--log", self.server_log]
         with open(self.output, "w", encoding="utf-8") as f:
@@ -107,10 +108,26 @@ class Replay:
         return found
 
 
-def replay_corpus(corpus, ids, binary, args, folder):
+@contextlib.contextmanager
+def store_flags(store):
+    """The flags of a server with that store, which is there while they are used."""
+    if store != "redis":
+        yield []
+        return
+    from redisserver import RedisServer, find_server
+    with tempfile.TemporaryDirectory(prefix="weir-redis-") as folder:
+        redis = RedisServer(find_server(folder), folder).start()
+        try:
+            # A busy machine is no store without an answer.
+            yield ["--store", "redis", "--redis-url", redis.url, "--redis-timeout", "5s"]
+        finally:
+            redis.stop()
+
+
+def replay_corpus(corpus, ids, binary, flags, first_port, args, folder):
     shares = [s for s in (ids[i::args.jobs] for i in range(args.jobs)) if s]
-    base = FIRST_PORT + PORTS_EACH * args.jobs * CORPORA.index(corpus)
-    running = [Replay(corpus, share, binary, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
+    base = first_port + PORTS_EACH * args.jobs * CORPORA.index(corpus)
+    running = [Replay(corpus, share, binary, flags, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
     results = [r.finish() for r in running]
     return sum(p for p, _ in results), sum(f for _, f in results)
 
@@ -119,16 +136,17 @@ def replay_with(store, args):
     """-> (passed, failed, Counter of what was left out)"""
     binary = os.path.join(os.path.abspath(args.bin), PROGRAMS[store])
     step = QUICK_STEP if args.quick else STEPS[store]
+    first_port = FIRST_PORT + PORTS_EACH * args.jobs * len(CORPORA) * [*PROGRAMS].index(store)
     passed = failed = 0
     left_out = collections.Counter()
-    with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder:
+    with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder, store_flags(store) as flags:
         for corpus in CORPORA:
             ids, reasons = select(corpus)
             chosen = ids[::step]
             if len(chosen) < len(ids):
                 reasons["quick" if args.quick else "one store"] = len(ids) - len(chosen)
             left_out += reasons
-            p, f = replay_corpus(corpus, chosen, binary, args, folder)
+            p, f = replay_corpus(corpus, chosen, binary, flags, first_port, args, folder)
             passed, failed = passed + p, failed + f
     print("%s store: %d passed, %d failed, every %d. scenario" % (store, passed, failed, step))
     return passed, failed, left_out
@@ -142,7 +160,10 @@ def main():
     parser.add_argument("--store", choices=[*PROGRAMS, "all"], default="all", help="the stores to replay with")
     args = parser.parse_args()
 
-    results = [replay_with(store, args) for store in (PROGRAMS if args.store == "all" else [args.store])]
+    # Side by side: a replay mostly waits for windows to end.
+    stores = [*PROGRAMS] if args.store == "all" else [args.store]
+    with concurrent.futures.ThreadPoolExecutor(len(stores)) as pool:
+        results = list(pool.map(lambda store: replay_with(store, args), stores))
     passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
     left_out = results[0][2]
     reasons = ", ".join("%d %s" % (n, why) for why, n in left_out.most_common())
