@@ -12,6 +12,7 @@ import oraclelib
 import pytest
 import weirserver
 from grpc_health.v1 import health_pb2
+from redisproxy import Proxy
 from redisserver import Connection, Error, RedisServer, find_server, free_port
 from weirserver import same, wait_until
 
@@ -326,6 +327,46 @@ class Stub:
                 c.sendall(self.what)
                 if not self.what:
                     c.close()
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 5, 20])
+def test_cut_in_the_middle_of_a_reply(redis, serve, n_bytes):
+    """The call whose answer was lost is not repeated: it was counted, and once."""
+    with Proxy(redis.port) as proxy:
+        caller = ready(serve(proxy.url, *PATIENT))
+        same("OK: OK 999 of 1000/HOUR", caller.call("d", [["big", "a"]]))
+        proxy.cut_after = n_bytes
+        # A heartbeat's reply may be what is cut; then no call of ours is lost.
+        n_lost = 0
+        while proxy.n_cuts == 0:
+            n_lost += code_of(caller.call("d", [["big", "b"]])) == "UNAVAILABLE"
+        answers_again(caller)
+        assert n_lost <= 1
+        assert used(caller, "a") == 1
+        assert used(caller, "b") >= n_lost
+
+
+def test_commands_that_come_late_count_nothing(redis, serve):
+    with Proxy(redis.port) as proxy:
+        caller = ready(serve(proxy.url, "--redis-timeout", "200ms", "--redis-breaker", "1000"))
+        same("OK: OK 999 of 1000/HOUR", caller.call("d", [["big", "a"]]))
+        proxy.delay = 0.5
+        for _ in range(3):
+            assert timed(lambda: caller.call("d", [["big", "a"]])) < 0.4
+        proxy.delay = 0
+        wait_until(lambda: used(caller, "a") is not None, "an answer")
+        assert used(caller, "a") == 1
+
+
+def test_rubbish_on_the_wire(redis, serve):
+    with Proxy(redis.port) as proxy:
+        server = serve(proxy.url, *PATIENT)
+        caller = ready(server)
+        proxy.rubbish = True
+        assert code_of(caller.call("d", [["k", "a"]])) == "UNAVAILABLE"
+        assert "no reply of Redis" in server.log()
+        proxy.rubbish = False
+        answers_again(caller)
 
 
 def test_charges_of_cancelled_calls_stand(redis, serve):
