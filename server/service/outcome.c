@@ -36,12 +36,13 @@ static bool tells_more(const struct wr_layer *a, const struct wr_layer *b)
 /* The layer that is shown of a subject of which one is decided. */
 static const struct wr_layer *shown_layer(const struct wr_subject *subject)
 {
-    const struct wr_layer *shown = NULL;
+    const struct wr_layer *shown = &subject->layers[0];
 
-    for (size_t i = 0; i < subject->n_layers; i++) {
+    for (size_t i = 1; i < subject->n_layers; i++) {
         const struct wr_layer *const layer = &subject->layers[i];
 
-        if (wr_layer_is_decided(layer) && (shown == NULL || tells_more(layer, shown))) {
+        if (wr_layer_is_decided(layer) &&
+            (!wr_layer_is_decided(shown) || tells_more(layer, shown))) {
             shown = layer;
         }
     }
