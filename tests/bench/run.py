@@ -19,6 +19,7 @@ from pathlib import Path
 
 import load
 import reload
+import remote
 import servers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,6 +44,9 @@ AIMS = [
     ("reload_p99_ratio", 1.5, "p99 of calls while rules are reloaded, in that without"),
     ("bytes_a_live_counter", 64.0, "bytes of memory a live counter, 1 000 000 of them"),
     ("contended_percent_threads_2", 1.0, "% of takes that found their stripe locked, 2 threads, 1 000 keys"),
+    ("total_us_4x50", remote.AIM_TOTAL_US, "µs of CPU a call, Weir and Redis together, 4x50"),
+    ("half_rate_p99_us", remote.AIM_P99_US, "µs p99 of calls with Redis, at half of its highest rate"),
+    ("over_ratio", None, "CPU of a call known to be over in Redis, in that of one in memory"),
     ("match_ratio_exact", 1.25, "match of one of ten values, 100 000 on the level against ten"),
     ("match_ratio_exact_any_of_them", None, "match of any value of 100 000 on the level against one of ten"),
     ("match_ratio_prefixes", 3.0, "match of a wildcard at the end, 1 000 on the level against ten"),
@@ -132,6 +136,9 @@ class Bench:
               + ", ".join(f"{name} {figures[f'pair_ns_{name}']:.0f}" for name in ("plain", "group", "stop")))
         return figures
 
+    def redis(self) -> dict[str, object]:
+        return remote.measure(self.args, self.folder, self.body)
+
     def rules(self) -> dict[str, float]:
         figures = self.program("match_bench")
         print("\nMatching one entry, CPU ns, by the rules on its level")
@@ -163,15 +170,19 @@ def machine(programs: Path) -> dict[str, object]:
 
 def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench", description="Measures weir against a bare gRPC C core echo.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, reload, store, rules (default: all)")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, reload, store, redis, rules (default: all)")
+    parser.add_argument("--store", choices=["local", "redis"], help="redis: the same as the part redis")
     parser.add_argument("--rounds", type=int, default=5, help="of the servers (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, help="times as many requests a run (default 1)")
     parser.add_argument("--workers", type=int, default=1, help="of both servers (default 1)")
     parser.add_argument("--preload", help="a library for weir's LD_PRELOAD, such as another malloc")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/bench/bin", help="where they were built")
+    parser.add_argument("--redis-server", default="redis-server", help="the program (default redis-server)")
     parser.add_argument("--json", type=Path, default=ROOT / "build/bench.json", help="where the figures go")
     args = parser.parse_args()
-    if unknown := set(args.parts) - {"calls", "reload", "store", "rules"}:
+    if args.store == "redis":
+        args.parts.append("redis")
+    if unknown := set(args.parts) - {"calls", "reload", "store", "redis", "rules"}:
         parser.error(f"no part {', '.join(sorted(unknown))}")
     return args
 
@@ -191,13 +202,13 @@ def main() -> None:
     print("\n".join(f"{k}: {v}" for k, v in machine(args.programs).items()))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(args, Path(folder))
-        parts = {"reload": bench.reload, "store": bench.store, "rules": bench.rules}
+        parts = {"reload": bench.reload, "store": bench.store, "redis": bench.redis, "rules": bench.rules}
         if not args.parts or "calls" in args.parts:
             report["calls"] = bench.calls()
         for name, part in parts.items():
             if not args.parts or name in args.parts:
                 report[name] = found = part()
-                figures.update(found)
+                figures.update({k: v for k, v in found.items() if isinstance(v, float)})
     print_aims(figures)
     report["load_after"] = os.getloadavg()
     args.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

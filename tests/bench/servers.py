@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 START_SECONDS = 20.0
@@ -18,6 +19,13 @@ descriptors:
     value: /api/v1/users
     rate_limit: {unit: hour, requests_per_unit: 4000000000}
 """
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of all threads so far."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
 class Server:
@@ -48,10 +56,7 @@ class Server:
         return self.log_file.read_text(encoding="utf-8", errors="replace")
 
     def cpu_seconds(self) -> float:
-        """User and system time of all threads so far."""
-        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
-        fields = stat.rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+        return cpu_seconds(self.process.pid)
 
     def stop(self) -> None:
         if self.process.poll() is None:
@@ -71,9 +76,10 @@ def rules_folder(folder: Path) -> Path:
     return folder / "rules"
 
 
-def start_weir(programs: Path, folder: Path, workers: int, preload: str | None = None) -> Server:
-    rules, ports = rules_folder(folder), folder / "ports"
-    rules.mkdir(exist_ok=True)
-    (rules / "edge_proxy.yaml").write_text(RULES, encoding="utf-8")
-    return Server([str(programs / "weir"), "--rules", str(rules), "--grpc-listen", "127.0.0.1:0",
-                   "--port-file", str(ports), "--workers", str(workers)], folder, ports, preload)
+def start_weir(programs: Path, folder: Path, workers: int, preload: str | None = None, *,
+               flags: Sequence[str] = (), rules: str = RULES) -> Server:
+    files, ports = rules_folder(folder), folder / "ports"
+    files.mkdir(exist_ok=True)
+    (files / "edge_proxy.yaml").write_text(rules, encoding="utf-8")
+    return Server([str(programs / "weir"), "--rules", str(files), "--grpc-listen", "127.0.0.1:0",
+                   "--port-file", str(ports), "--workers", str(workers), *flags], folder, ports, preload)
