@@ -81,7 +81,7 @@ static struct wr_redis_target target_of_server(struct wr_arena *arena)
     return target;
 }
 
-static void begin_redis(void)
+static void begin_redis_with(enum wr_redis_key_form form)
 {
     struct timespec deadline;
     struct wr_arena setup;
@@ -94,7 +94,7 @@ static void begin_redis(void)
     const struct wr_redis_store_options options = {
         .setup = &setup,
         .target = target_of_server(&setup),
-        .keys = {.form = WR_REDIS_KEY_READABLE, .prefix = WR_STR("weir:")},
+        .keys = {.form = form, .prefix = WR_STR("weir:")},
         .new_route = wr_redis_single_new,
         .timeout_us = S(20),
         .limits = {.connect_timeout_us = S(10),
@@ -112,6 +112,21 @@ static void begin_redis(void)
     (void) clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += 20;
     cr_assert_eq(sem_timedwait(&reachable, &deadline), 0, "the server is not reached");
+}
+
+static void begin_redis(void)
+{
+    begin_redis_with(WR_REDIS_KEY_READABLE);
+}
+
+static void begin_hashed(void)
+{
+    begin_redis_with(WR_REDIS_KEY_HASHED);
+}
+
+static void begin_reference(void)
+{
+    begin_redis_with(WR_REDIS_KEY_REFERENCE);
 }
 
 static void end_redis(void)
@@ -141,4 +156,25 @@ Test(redis_contract, windows)
 Test(redis_contract, many)
 {
     contract_many(&contract);
+}
+
+/* ---- Redis, with other names of keys ---- */
+
+TestSuite(redis_hashed_contract, .init = begin_hashed, .fini = end_redis);
+
+Test(redis_hashed_contract, verdicts)
+{
+    contract_verdicts(&contract);
+}
+
+TestSuite(redis_reference_contract, .init = begin_reference, .fini = end_redis);
+
+Test(redis_reference_contract, verdicts)
+{
+    contract_verdicts(&contract);
+}
+
+Test(redis_reference_contract, random)
+{
+    contract_random(&contract);
 }
