@@ -48,18 +48,18 @@ struct wr_options {
     uint64_t slots, max_connections, max_streams;
     uint64_t max_memory_bytes; /* 0: a share of what there is */
     uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
-    enum wr_store_kind store;
     uint64_t max_counters;
     const char *redis_url, *redis_auth, *redis_key_prefix, *redis_key_secret_file;
+    enum wr_store_kind store;
     enum wr_redis_socket_type redis_socket_type;
     enum wr_redis_key_form redis_key_form; /* without hashes */
     bool has_redis_key_hash;
     bool has_redis_per_second;
     const char *redis_per_second_url, *redis_per_second_auth;
     enum wr_redis_socket_type redis_per_second_socket_type;
+    bool has_redis_tls, has_redis_per_second_tls, has_redis_sentinel_tls, has_redis_any_name;
     uint64_t over_limit_cache_bytes; /* 0: no cache */
     uint64_t replicas;               /* 0: learnt from Redis */
-    bool has_redis_tls, has_redis_per_second_tls, has_redis_sentinel_tls, has_redis_any_name;
     const char *redis_tls_ca, *redis_tls_cert, *redis_tls_key, *redis_tls_server_name;
     int64_t redis_timeout_us, redis_connect_timeout_us, redis_pause_max_us;
     uint64_t redis_io_threads, redis_breaker_timeouts;

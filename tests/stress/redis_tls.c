@@ -46,7 +46,10 @@ static void connect_once(struct shared *shared, struct tls_peer *peer)
     size_t n = 0;
     char byte = 'x';
 
-    wr_check(layer != NULL, "no layer: %s", reason);
+    if (layer == NULL) {
+        wr_check(false, "no layer: %s", reason);
+        return;
+    }
     for (int i = 0; i < MAX_STEPS && io == WR_REDIS_IO_WANT_READ; i++) {
         io = layer->ops->handshake(layer);
         tls_peer_step(peer);
