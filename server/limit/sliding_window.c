@@ -17,28 +17,36 @@ struct view {
     uint64_t previous, current;
 };
 
-/* A time just before the window began is late, and counts as its beginning. */
-static inline struct view view_of(const struct wr_sliding_window *state, int64_t length_us,
-                                  int64_t now_us)
+/*
+ * The windows of `now_us`. A time just before the current one began is late, and counts as its
+ * beginning. Field by field: a copy of the whole would be read wider than it was written, which the
+ * processor has to wait for.
+ */
+static inline void look(struct view *view, const struct wr_sliding_window *state, int64_t length_us,
+                        int64_t now_us)
 {
-    const int64_t start_us = state->expiry_us - 2 * length_us;
-    const int64_t elapsed_us = now_us - start_us;
+    int64_t start_us = state->expiry_us - 2 * length_us;
+    int64_t elapsed_us = now_us - start_us;
 
+    view->previous = state->previous;
+    view->current = state->current;
+    view->late_us = 0;
     if (elapsed_us >= 2 * length_us || elapsed_us < -length_us) {
-        const int64_t since_us = now_us % length_us;
-
-        return (struct view){.start_us = now_us - since_us, .left_us = length_us - since_us};
+        elapsed_us = now_us % length_us;
+        start_us = now_us - elapsed_us;
+        view->previous = 0;
+        view->current = 0;
+    } else if (elapsed_us >= length_us) {
+        start_us += length_us;
+        elapsed_us -= length_us;
+        view->previous = state->current;
+        view->current = 0;
+    } else if (elapsed_us < 0) {
+        view->late_us = -elapsed_us;
+        elapsed_us = 0;
     }
-    if (elapsed_us >= length_us) {
-        return (struct view){.start_us = start_us + length_us,
-                             .left_us = 2 * length_us - elapsed_us,
-                             .previous = state->current};
-    }
-    return (struct view){.start_us = start_us,
-                         .left_us = elapsed_us < 0 ? length_us : length_us - elapsed_us,
-                         .late_us = elapsed_us < 0 ? -elapsed_us : 0,
-                         .previous = state->previous,
-                         .current = state->current};
+    view->start_us = start_us;
+    view->left_us = length_us - elapsed_us;
 }
 
 /* At most 2 × WR_COUNT_MAX. */
@@ -51,49 +59,55 @@ static inline uint64_t count_of(const struct view *view, int64_t length_us)
            wr_muldiv_ceil(view->previous, (uint64_t) view->left_us, (uint64_t) length_us);
 }
 
-/* How long until the count is no more than `target`, when nothing else is counted. In this window
- * only what came before it loses weight, in the next one what came in this. */
-static inline int64_t wait_for(const struct view *view, uint64_t target, int64_t length_us)
+/* How long until the count is no more than `target`, when nothing else is counted but `current`.
+ * In this window only what came before it loses weight, in the next one what came in this. */
+static inline int64_t wait_for(const struct view *view, uint64_t current, uint64_t target,
+                               int64_t length_us)
 {
-    const uint64_t length = (uint64_t) length_us;
-    const bool is_in_next = view->current > target;
-    const uint64_t fading = is_in_next ? view->current : view->previous;
-    const uint64_t weight = is_in_next ? target : target - view->current;
-    const int64_t end_us = view->late_us + view->left_us + (is_in_next ? length_us : 0);
-    const uint64_t left = fading > weight ? wr_muldiv_floor(weight, length, fading) : length;
-    const int64_t now_left_us = end_us - view->late_us;
+    const bool is_in_next = current > target;
+    const uint64_t fading = is_in_next ? current : view->previous;
+    const uint64_t weight = is_in_next ? target : target - current;
+    const int64_t end_us = view->left_us + (is_in_next ? length_us : 0);
 
-    return (int64_t) left < now_left_us ? end_us - (int64_t) left : 0;
+    if (fading <= weight) {
+        return 0;
+    }
+
+    const int64_t left_us = (int64_t) wr_muldiv_floor(weight, (uint64_t) length_us, fading);
+
+    return left_us < end_us ? view->late_us + end_us - left_us : 0;
+}
+
+/* Until as many fit as were asked for, or as ever can. */
+static int64_t wait_when_over(const struct view *view, const struct wr_limit *limit, uint64_t count,
+                              uint64_t hits)
+{
+    const uint64_t least = hits > 0 ? hits : 1;
+    const uint64_t wanted = least < limit->requests ? least : limit->requests;
+    const uint64_t target = limit->requests - wanted;
+
+    return count > target ? wait_for(view, view->current, target, limit->length_us)
+                          : limit->length_us;
 }
 
 static inline struct wr_verdict judge(const struct view *view, const struct wr_limit *limit,
                                       uint64_t hits)
 {
     const uint64_t count = count_of(view, limit->length_us);
-    struct wr_verdict verdict = {
-        .over = count > limit->requests || hits > limit->requests - count,
+    const bool over = count > limit->requests || hits > limit->requests - count;
+    int64_t reset_us = 0;
+
+    if (over) {
+        reset_us = wait_when_over(view, limit, count, hits);
+    } else if (count + hits > 0) {
+        reset_us = wait_for(view, view->current + hits, count + hits - 1, limit->length_us);
+    }
+    return (struct wr_verdict){
+        .over = over,
+        .remaining = over ? 0 : limit->requests - count - hits,
+        .reset_us = reset_us,
         .enforced = limit->requests,
     };
-
-    if (verdict.over) {
-        const uint64_t least = hits > 0 ? hits : 1;
-        const uint64_t wanted = least < limit->requests ? least : limit->requests;
-
-        verdict.reset_us =
-            count > 0 ? wait_for(view, limit->requests - wanted, limit->length_us) : 0;
-        if (verdict.reset_us == 0) {
-            verdict.reset_us = limit->length_us;
-        }
-        return verdict;
-    }
-    verdict.remaining = limit->requests - count - hits;
-    if (count + hits > 0) {
-        struct view after = *view;
-
-        after.current += hits;
-        verdict.reset_us = wait_for(&after, count + hits - 1, limit->length_us);
-    }
-    return verdict;
 }
 
 static void store(struct wr_sliding_window *state, const struct view *view, int64_t length_us)
@@ -106,15 +120,19 @@ static void store(struct wr_sliding_window *state, const struct view *view, int6
 static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
-    const struct view view = view_of(state, limit->length_us, now_us);
+    struct view view;
 
+    look(&view, state, limit->length_us, now_us);
     return judge(&view, limit, hits);
 }
 
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
-    struct view view = view_of(state, limit->length_us, now_us);
+    struct view view;
+
+    look(&view, state, limit->length_us, now_us);
+
     const struct wr_verdict verdict = judge(&view, limit, hits);
 
     if (hits > 0 && (!verdict.over || limit->count == WR_COUNT_ALL)) {
@@ -127,7 +145,10 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
 static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint64_t hits,
                                 int64_t now_us)
 {
-    struct view view = view_of(state, limit->length_us, now_us);
+    struct view view;
+
+    look(&view, state, limit->length_us, now_us);
+
     const uint64_t from_current = hits < view.current ? hits : view.current;
     const uint64_t from_previous =
         hits - from_current < view.previous ? hits - from_current : view.previous;

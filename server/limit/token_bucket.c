@@ -65,29 +65,30 @@ static inline void restate(struct level *level, const struct wr_token_bucket *st
     }
 }
 
-static inline struct level level_of(const struct wr_token_bucket *state,
-                                    const struct wr_limit *limit, int64_t now_us)
+/* Field by field: a copy of the whole would be read wider than it was written, which the processor
+ * has to wait for. */
+static inline void reckon(struct level *level, const struct wr_token_bucket *state,
+                          const struct wr_limit *limit, int64_t now_us)
 {
-    struct level level = {
-        .interval_us = interval_of(limit, state->interval_us),
-        .burst = limit->burst,
-    };
-
-    level.most_us = multiplied(level.burst, level.interval_us);
-    if (level.most_us == DEBT_MAX) {
-        level.burst = (uint64_t) (DEBT_MAX / level.interval_us);
-        level.most_us = (int64_t) level.burst * level.interval_us;
+    level->interval_us = interval_of(limit, state->interval_us);
+    level->burst = limit->burst;
+    level->most_us = multiplied(level->burst, level->interval_us);
+    if (level->most_us == DEBT_MAX) {
+        level->burst = (uint64_t) (DEBT_MAX / level->interval_us);
+        level->most_us = (int64_t) level->burst * level->interval_us;
     }
-    level.capacity_us = level.most_us;
+    level->capacity_us = level->most_us;
     if (limit->requests == 0) {
-        level.burst = 0;
-        level.capacity_us = 0;
+        level->burst = 0;
+        level->capacity_us = 0;
     }
+    level->debt_us = 0;
+    level->kept_us = 0;
+    level->is_restated = false;
     if (state->stamp_us > now_us) {
-        level.kept_us = state->stamp_us - now_us;
-        restate(&level, state, limit);
+        level->kept_us = state->stamp_us - now_us;
+        restate(level, state, limit);
     }
-    return level;
 }
 
 /* Until as many fit as were asked for, or as ever can. */
@@ -106,23 +107,21 @@ static inline struct wr_verdict judge(const struct level *level, const struct wr
                                       uint64_t hits)
 {
     const bool is_overdrawn = level->debt_us > level->capacity_us;
+    const uint64_t interval_us = (uint64_t) level->interval_us;
     const uint64_t room_us = is_overdrawn ? 0 : (uint64_t) (level->capacity_us - level->debt_us);
-    const uint64_t fit = room_us / (uint64_t) level->interval_us;
-    const uint64_t rest_us = room_us % (uint64_t) level->interval_us;
+    const uint64_t fit = room_us / interval_us;
+    const bool over = is_overdrawn || hits > fit;
+    int64_t reset_us = (int64_t) (interval_us - (room_us - fit * interval_us));
 
-    if (is_overdrawn || hits > fit) {
-        return (struct wr_verdict){
-            .over = true,
-            .reset_us = wait_when_over(level, limit, hits),
-            .enforced = limit->requests,
-        };
+    if (over) {
+        reset_us = wait_when_over(level, limit, hits);
+    } else if (level->debt_us == 0 && hits == 0) {
+        reset_us = 0;
     }
-
-    const bool is_full = level->debt_us == 0 && hits == 0;
-
     return (struct wr_verdict){
-        .remaining = fit - hits,
-        .reset_us = is_full ? 0 : level->interval_us - (int64_t) rest_us,
+        .over = over,
+        .remaining = over ? 0 : fit - hits,
+        .reset_us = reset_us,
         .enforced = limit->requests,
     };
 }
@@ -137,15 +136,19 @@ static void store(struct wr_token_bucket *state, const struct level *level, int6
 static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
-    const struct level level = level_of(state, limit, now_us);
+    struct level level;
 
+    reckon(&level, state, limit, now_us);
     return judge(&level, limit, hits);
 }
 
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
-    const struct level level = level_of(state, limit, now_us);
+    struct level level;
+
+    reckon(&level, state, limit, now_us);
+
     const struct wr_verdict verdict = judge(&level, limit, hits);
 
     if (hits == 0) {
@@ -164,8 +167,9 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
 static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint64_t hits,
                                 int64_t now_us)
 {
-    struct level level = level_of(state, limit, now_us);
+    struct level level;
 
+    reckon(&level, state, limit, now_us);
     if (hits > 0 && level.kept_us > 0) {
         const int64_t given_us = multiplied(hits, level.interval_us);
 
