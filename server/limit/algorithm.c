@@ -2,6 +2,8 @@
 #include "limit/algorithm.h"
 
 #include "limit/fixed_window.h"
+#include "limit/sliding_buckets.h"
+#include "limit/sliding_log.h"
 #include "limit/sliding_window.h"
 #include "limit/token_bucket.h"
 
@@ -14,5 +16,7 @@
 const struct wr_counter_kind *const wr_counter_kinds[][3] = {
     [WR_ALGORITHM_FIXED_WINDOW] = ANY_ALIGNMENT(wr_fixed_window_kind),
     [WR_ALGORITHM_SLIDING_WINDOW] = ANY_ALIGNMENT(wr_sliding_window_kind),
+    [WR_ALGORITHM_SLIDING_BUCKETS] = ANY_ALIGNMENT(wr_sliding_buckets_kind),
+    [WR_ALGORITHM_SLIDING_LOG] = ANY_ALIGNMENT(wr_sliding_log_kind),
     [WR_ALGORITHM_TOKEN_BUCKET] = ANY_ALIGNMENT(wr_token_bucket_kind),
 };

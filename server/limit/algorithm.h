@@ -2,6 +2,7 @@
 /*
  * What a store needs to know of an algorithm: how large the state of a counter is, which clock it
  * goes by, and four functions. The state is words in a place of the store's; all zero: never hit.
+ * Whoever has no state at all passes WR_STATE_WORDS_MAX words of zero to what does not write.
  *
  * Invariants, which tests hold every kind to:
  * - The first word of a state is the moment from which the counter is as good as never hit, by the
@@ -37,8 +38,8 @@ struct wr_counter_kind {
     /*
      * The words, at least 2, that a state must have before a take or refund of `limit`. `state` is
      * what there is so far, all zero when that is nothing. A store that has fewer adds words of
-     * zero behind; they are never fewer than before. They are few and always the same, except for
-     * sliding_buckets and sliding_log.
+     * zero behind; one that has more leaves them. Except for sliding_buckets and sliding_log, they
+     * are few and always the same.
      */
     uint32_t (*state_words)(const void *state, const struct wr_limit *limit);
     /* What a take of `hits` would come to, and a look when there are none. */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "limit/after.h"
 #include "limit/muldiv.h"
 
 _Static_assert(offsetof(struct wr_sliding_window, expiry_us) == 0,
@@ -49,14 +50,13 @@ static inline void look(struct view *view, const struct wr_sliding_window *state
     view->left_us = length_us - elapsed_us;
 }
 
-/* At most 2 × WR_COUNT_MAX. */
 static inline uint64_t count_of(const struct view *view, int64_t length_us)
 {
     if (view->previous == 0) {
         return view->current;
     }
-    return view->current +
-           wr_muldiv_ceil(view->previous, (uint64_t) view->left_us, (uint64_t) length_us);
+    return wr_count_add(view->current, wr_muldiv_ceil(view->previous, (uint64_t) view->left_us,
+                                                      (uint64_t) length_us));
 }
 
 /* How long until the count is no more than `target`, when nothing else is counted but `current`.
@@ -78,33 +78,22 @@ static inline int64_t wait_for(const struct view *view, uint64_t current, uint64
     return left_us < end_us ? view->late_us + end_us - left_us : 0;
 }
 
-/* Until as many fit as were asked for, or as ever can. */
-static int64_t wait_when_over(const struct view *view, const struct wr_limit *limit, uint64_t count,
-                              uint64_t hits)
-{
-    const uint64_t least = hits > 0 ? hits : 1;
-    const uint64_t wanted = least < limit->requests ? least : limit->requests;
-    const uint64_t target = limit->requests - wanted;
-
-    return count > target ? wait_for(view, view->current, target, limit->length_us)
-                          : limit->length_us;
-}
-
 static inline struct wr_verdict judge(const struct view *view, const struct wr_limit *limit,
                                       uint64_t hits)
 {
     const uint64_t count = count_of(view, limit->length_us);
     const bool over = count > limit->requests || hits > limit->requests - count;
-    int64_t reset_us = 0;
+    const uint64_t charge = wr_after_charge(limit, over, hits);
+    const uint64_t after = wr_count_add(count, charge);
+    const uint64_t target = wr_after_target(limit, over, hits, after);
+    int64_t reset_us = over ? limit->length_us : 0;
 
-    if (over) {
-        reset_us = wait_when_over(view, limit, count, hits);
-    } else if (count + hits > 0) {
-        reset_us = wait_for(view, view->current + hits, count + hits - 1, limit->length_us);
+    if (after > target) {
+        reset_us = wait_for(view, wr_count_add(view->current, charge), target, limit->length_us);
     }
     return (struct wr_verdict){
         .over = over,
-        .remaining = over ? 0 : limit->requests - count - hits,
+        .remaining = over ? 0 : limit->requests - after,
         .reset_us = reset_us,
         .enforced = limit->requests,
     };

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "limit/after.h"
 #include "limit/muldiv.h"
 
 #define DEBT_MAX WR_TOKEN_BUCKET_DEBT_MAX_US
@@ -91,14 +92,20 @@ static inline void reckon(struct level *level, const struct wr_token_bucket *sta
     }
 }
 
-/* Until as many fit as were asked for, or as ever can. */
+/* The debt that a take of `hits` leaves. */
+static inline int64_t debt_after(const struct level *level, uint64_t charge)
+{
+    const int64_t debt_us = level->debt_us + multiplied(charge, level->interval_us);
+
+    return debt_us < DEBT_MAX ? debt_us : DEBT_MAX;
+}
+
 static int64_t wait_when_over(const struct level *level, const struct wr_limit *limit,
                               uint64_t hits)
 {
-    const uint64_t least = hits > 0 ? hits : 1;
-    const uint64_t wanted = least < level->burst ? least : level->burst;
-    const int64_t wait_us =
-        level->debt_us + (int64_t) wanted * level->interval_us - level->capacity_us;
+    const uint64_t wanted = wr_after_wanted(limit, hits, level->burst);
+    const int64_t wait_us = debt_after(level, wr_after_charge(limit, true, hits)) +
+                            (int64_t) wanted * level->interval_us - level->capacity_us;
 
     return wait_us > 0 ? wait_us : limit->length_us;
 }
@@ -155,9 +162,7 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
         return verdict;
     }
     if (!verdict.over || limit->count == WR_COUNT_ALL) {
-        const int64_t debt_us = level.debt_us + multiplied(hits, level.interval_us);
-
-        store(state, &level, debt_us < DEBT_MAX ? debt_us : DEBT_MAX, now_us);
+        store(state, &level, debt_after(&level, hits), now_us);
     } else if (level.is_restated) {
         store(state, &level, level.kept_us, now_us);
     }

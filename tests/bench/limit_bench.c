@@ -29,6 +29,8 @@ static const struct {
 } kinds[] = {
     {"fixed_window", WR_ALGORITHM_FIXED_WINDOW},
     {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW},
+    {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS},
+    {"sliding_log", WR_ALGORITHM_SLIDING_LOG},
     {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET},
 };
 

@@ -9,12 +9,14 @@
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
-enum { BEGIN_S = 600 };
+enum {
+    BEGIN_S = 600,
+    WORDS = 64, /* enough for all limits here */
+};
 
 static const enum wr_algorithm algorithms[] = {
-    WR_ALGORITHM_FIXED_WINDOW,
-    WR_ALGORITHM_SLIDING_WINDOW,
-    WR_ALGORITHM_TOKEN_BUCKET,
+    WR_ALGORITHM_FIXED_WINDOW, WR_ALGORITHM_SLIDING_WINDOW, WR_ALGORITHM_SLIDING_BUCKETS,
+    WR_ALGORITHM_SLIDING_LOG,  WR_ALGORITHM_TOKEN_BUCKET,
 };
 
 #define N_ALGORITHMS (sizeof algorithms / sizeof algorithms[0])
@@ -26,6 +28,7 @@ static struct wr_limit limit_of(size_t i, enum wr_count count)
         .length_us = S(60),
         .count = count,
         .algorithm = algorithms[i],
+        .n_buckets = 6,
         .burst = 5,
     };
 }
@@ -42,7 +45,7 @@ Test(algorithm, a_peek_says_what_a_take_comes_to_and_changes_nothing)
     for (size_t i = 0; i < N_ALGORITHMS; i++) {
         const struct wr_limit limit = limit_of(i, WR_COUNT_ADMITTED);
         const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
-        uint64_t state[WR_STATE_WORDS_MAX] = {0}, before[WR_STATE_WORDS_MAX];
+        uint64_t state[WORDS] = {0}, before[WORDS];
 
         for (int step = 0; step < 200; step++) {
             const int64_t now_us = S(BEGIN_S) + step * S(1);
@@ -63,7 +66,7 @@ Test(algorithm, what_charges_nothing_leaves_the_state_as_it_was)
     for (size_t i = 0; i < N_ALGORITHMS; i++) {
         const struct wr_limit limit = limit_of(i, WR_COUNT_ADMITTED);
         const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
-        uint64_t state[WR_STATE_WORDS_MAX] = {0}, before[WR_STATE_WORDS_MAX] = {0};
+        uint64_t state[WORDS] = {0}, before[WORDS] = {0};
 
         (void) kind->refund(state, &limit, 3, S(BEGIN_S));
         (void) kind->take(state, &limit, 0, S(BEGIN_S));
@@ -84,12 +87,12 @@ Test(algorithm, the_first_word_is_when_the_counter_is_as_good_as_never_hit)
     for (size_t i = 0; i < N_ALGORITHMS; i++) {
         const struct wr_limit limit = limit_of(i, WR_COUNT_ALL);
         const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
-        const uint64_t never_hit[WR_STATE_WORDS_MAX] = {0};
-        uint64_t state[WR_STATE_WORDS_MAX] = {0};
+        const uint64_t never_hit[WORDS] = {0};
+        uint64_t state[WORDS] = {0};
 
         const uint32_t n_words = kind->state_words(state, &limit);
 
-        cr_assert(n_words >= 2 && n_words <= WR_STATE_WORDS_MAX);
+        cr_assert(n_words >= 2 && n_words <= WORDS);
         for (uint64_t hits = 1; hits < 9; hits++) {
             (void) kind->take(state, &limit, hits, S(BEGIN_S + 7));
 

@@ -10,7 +10,11 @@
 
 void wr_counter_init(struct wr_counter *counter, const struct wr_limit *limit)
 {
-    *counter = (struct wr_counter){.limit = *limit, .n_words = 2};
+    static const uint64_t never_hit[WR_STATE_WORDS_MAX] = {0};
+
+    *counter = (struct wr_counter){
+        .limit = *limit, .n_words = wr_counter_kind_of(limit)->state_words(never_hit, limit)};
+    WR_ASSERT(counter->n_words >= 2);
     counter->words = calloc(counter->n_words, sizeof *counter->words);
     WR_ASSERT(counter->words != NULL);
 }

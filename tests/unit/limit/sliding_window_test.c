@@ -79,7 +79,7 @@ Test(sliding_window, books_what_does_not_fit_when_all_is_counted)
                                           .count = WR_COUNT_ALL,
                                           .algorithm = WR_ALGORITHM_SLIDING_WINDOW};
     static const struct wr_step steps[] = {
-        {S(0), 100, true, 0, S(60)},
+        {S(0), 100, true, 0, S(60) + S(60) - 5400000},
         {S(0), 0, true, 0, S(60) + S(60) - 5400000},
         {S(60), 0, true, 0, S(60) - 5400000},
         {S(114), 0, false, 0, S(6) / 10},

@@ -58,7 +58,7 @@ Test(token_bucket, books_what_does_not_fit_when_all_is_counted)
                                           .count = WR_COUNT_ALL,
                                           .algorithm = WR_ALGORITHM_TOKEN_BUCKET};
     static const struct wr_step steps[] = {
-        {S(0), 100, true, 0, S(60)},    {S(0), 0, true, 0, S(980)},   {S(500), 1, true, 0, S(480)},
+        {S(0), 100, true, 0, S(980)},   {S(0), 0, true, 0, S(980)},   {S(500), 1, true, 0, S(490)},
         {S(500), -50, false, 2, S(10)}, {S(500), 2, false, 0, S(10)}, {S(500), 0, false, 0, S(10)},
     };
     WR_PLAY(limit, steps);
@@ -215,7 +215,7 @@ Test(token_bucket, a_debt_that_was_booked_is_not_cut)
     struct wr_limit limit = six_a_minute;
     static const struct wr_step steps[] = {
         {S(5000), 1, false, 2, S(10)},
-        {S(100), 1, true, 0, S(4890)},
+        {S(100), 1, true, 0, S(4900)},
     };
 
     limit.count = WR_COUNT_ALL;

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limit/sliding_log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "limit/after.h"
+
+_Static_assert(offsetof(struct wr_sliding_log, expiry_us) == 0, "a state begins with its expiry");
+_Static_assert(WR_SLIDING_LOG_MAX < UINT16_MAX, "places fit");
+
+/* Entries that a ring grows by. */
+#define STEP 8U
+
+/* The log at one time. */
+struct view {
+    uint64_t used;
+    uint32_t n_gone; /* of the oldest entries: they have expired */
+    uint32_t n;      /* the others */
+};
+
+/* The place of the `i`-th entry from the oldest. */
+static uint32_t place_of(const struct wr_sliding_log *log, uint32_t i)
+{
+    const uint32_t place = log->first + i;
+
+    return place < log->capacity ? place : place - log->capacity;
+}
+
+/* A log that is more than a window ahead comes from another time. */
+static inline void look(struct view *view, const struct wr_sliding_log *log, int64_t length_us,
+                        int64_t now_us)
+{
+    uint32_t n_gone = 0;
+    uint64_t used = log->used;
+
+    if (log->expiry_us <= now_us || log->expiry_us - now_us > 2 * length_us) {
+        *view = (struct view){.n_gone = log->n};
+        return;
+    }
+    while (n_gone < log->n) {
+        const struct wr_sliding_log_entry *const entry = &log->ring[place_of(log, n_gone)];
+
+        if (entry->stamp_us > now_us - length_us) {
+            break;
+        }
+        used -= entry->hits;
+        n_gone++;
+    }
+    view->used = used;
+    view->n_gone = n_gone;
+    view->n = log->n - n_gone;
+}
+
+/* Entries that a ring may have; as many as it has, when the limit was lowered. */
+static uint32_t most_entries(const struct wr_sliding_log *log, const struct wr_limit *limit)
+{
+    const uint32_t most =
+        limit->requests < WR_SLIDING_LOG_MAX ? (uint32_t) limit->requests : WR_SLIDING_LOG_MAX;
+    const uint32_t least = log->capacity > 0 ? log->capacity : 1;
+
+    return most > least ? most : least;
+}
+
+/*
+ * How long until `n` hits have expired, of those that count, and then of the `charge` new ones. n >
+ * 0. When no entry is left for new ones, the newest becomes as new as they are.
+ */
+static int64_t wait_for(const struct view *view, const struct wr_sliding_log *log,
+                        const struct wr_limit *limit, uint64_t charge, uint64_t n, int64_t now_us)
+{
+    const bool is_full = view->n > 0 && view->n == most_entries(log, limit);
+    const uint32_t end = log->n - (is_full && charge > 0 ? 1U : 0U);
+    int64_t stamp_us = now_us;
+    uint64_t expired = 0;
+
+    for (uint32_t i = view->n_gone; i < end && expired < n; i++) {
+        const struct wr_sliding_log_entry *const entry = &log->ring[place_of(log, i)];
+
+        expired += entry->hits;
+        stamp_us = entry->stamp_us;
+    }
+    if (expired < n && stamp_us < now_us) {
+        stamp_us = now_us;
+    }
+    return stamp_us + limit->length_us - now_us;
+}
+
+static inline struct wr_verdict judge(const struct view *view, const struct wr_sliding_log *log,
+                                      const struct wr_limit *limit, uint64_t hits, int64_t now_us)
+{
+    const bool over = view->used > limit->requests || hits > limit->requests - view->used;
+    const uint64_t charge = wr_after_charge(limit, over, hits);
+    const uint64_t after = wr_count_add(view->used, charge);
+    const uint64_t target = wr_after_target(limit, over, hits, after);
+    int64_t reset_us = over ? limit->length_us : 0;
+
+    if (after > target) {
+        reset_us = wait_for(view, log, limit, charge, after - target, now_us);
+    }
+    return (struct wr_verdict){
+        .over = over,
+        .remaining = over ? 0 : limit->requests - after,
+        .reset_us = reset_us,
+        .enforced = limit->requests,
+    };
+}
+
+/* Forgets what has expired. */
+static void settle(struct wr_sliding_log *log, const struct view *view)
+{
+    log->first = (uint16_t) (view->n > 0 ? place_of(log, view->n_gone) : 0);
+    log->n = (uint16_t) view->n;
+    log->used = view->used;
+}
+
+/* That the next entry needs: one step more when it is full. */
+static uint32_t capacity_for(const struct wr_sliding_log *log, const struct wr_limit *limit)
+{
+    const uint32_t most = most_entries(log, limit);
+
+    if (log->n < log->capacity) {
+        return log->capacity;
+    }
+    return log->capacity + STEP < most ? log->capacity + STEP : most;
+}
+
+/* In a full ring, the entries from the first place on move to its new end. */
+static void grow(struct wr_sliding_log *log, uint32_t capacity)
+{
+    const uint32_t added = capacity - log->capacity;
+
+    if (log->first > 0) {
+        memmove(&log->ring[log->first + added], &log->ring[log->first],
+                (size_t) (log->capacity - log->first) * sizeof log->ring[0]);
+        log->first = (uint16_t) (log->first + added);
+    }
+    log->capacity = (uint16_t) capacity;
+}
+
+static void add(struct wr_sliding_log *log, const struct wr_limit *limit, uint64_t hits,
+                int64_t now_us)
+{
+    struct wr_sliding_log_entry *newest =
+        log->n > 0 ? &log->ring[place_of(log, log->n - 1U)] : NULL;
+    const int64_t stamp_us =
+        newest != NULL && newest->stamp_us > now_us ? newest->stamp_us : now_us;
+    const uint64_t used = wr_count_add(log->used, hits);
+
+    if (newest == NULL || newest->stamp_us != stamp_us) {
+        const uint32_t capacity = capacity_for(log, limit);
+
+        if (capacity > log->capacity) {
+            grow(log, capacity);
+        }
+        if (log->n < log->capacity) {
+            newest = &log->ring[place_of(log, log->n)];
+            newest->hits = 0;
+            log->n++;
+        }
+    }
+    newest->stamp_us = stamp_us;
+    newest->hits += used - log->used;
+    log->used = used;
+    log->expiry_us = stamp_us + limit->length_us;
+}
+
+static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
+                              int64_t now_us)
+{
+    struct view view;
+
+    look(&view, state, limit->length_us, now_us);
+    return judge(&view, state, limit, hits, now_us);
+}
+
+static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
+                              int64_t now_us)
+{
+    struct wr_sliding_log *const log = state;
+    struct view view;
+
+    look(&view, log, limit->length_us, now_us);
+
+    const struct wr_verdict verdict = judge(&view, log, limit, hits, now_us);
+
+    if (hits > 0 && (!verdict.over || limit->count == WR_COUNT_ALL)) {
+        settle(log, &view);
+        add(log, limit, hits, now_us);
+    }
+    return verdict;
+}
+
+/* Of the newest entries; one that has none left is removed. */
+static void give_back(struct wr_sliding_log *log, uint64_t hits)
+{
+    while (hits > 0 && log->n > 0) {
+        struct wr_sliding_log_entry *const newest = &log->ring[place_of(log, log->n - 1U)];
+        const uint64_t given = hits < newest->hits ? hits : newest->hits;
+
+        newest->hits -= given;
+        log->used -= given;
+        hits -= given;
+        if (newest->hits == 0) {
+            log->n--;
+        }
+    }
+}
+
+static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint64_t hits,
+                                int64_t now_us)
+{
+    struct wr_sliding_log *const log = state;
+    struct view view;
+
+    look(&view, log, limit->length_us, now_us);
+    if (hits > 0 && view.used > 0) {
+        settle(log, &view);
+        give_back(log, hits);
+        log->expiry_us = now_us;
+        if (log->n > 0) {
+            log->expiry_us = log->ring[place_of(log, log->n - 1U)].stamp_us + limit->length_us;
+        }
+        look(&view, log, limit->length_us, now_us);
+    }
+
+    struct wr_verdict verdict = judge(&view, log, limit, 0, now_us);
+
+    verdict.over = false;
+    return verdict;
+}
+
+static uint32_t state_words(const void *state, const struct wr_limit *limit)
+{
+    const size_t bytes = sizeof(struct wr_sliding_log) +
+                         (size_t) capacity_for(state, limit) * sizeof(struct wr_sliding_log_entry);
+
+    return (uint32_t) (bytes / sizeof(uint64_t));
+}
+
+const struct wr_counter_kind wr_sliding_log_kind = {
+    .clock = WR_COUNTER_MONO,
+    .state_words = state_words,
+    .peek = peek,
+    .take = take,
+    .refund = refund,
+};
