@@ -143,14 +143,13 @@ bool wr_redis_dialogue_is_unsent(const struct wr_redis_dialogue *dialogue,
     return line->begins_at >= dialogue->stream_at + dialogue->n_written;
 }
 
-bool wr_redis_dialogue_forget(struct wr_redis_dialogue *dialogue, uint64_t place)
+void wr_redis_dialogue_forget(struct wr_redis_dialogue *dialogue, uint64_t place)
 {
     struct wr_redis_line *const line = line_at(dialogue, place);
 
     WR_ASSERT(place >= dialogue->first && place < dialogue->end && line->request != NULL);
     line->request = NULL;
     dialogue->n_live--;
-    return !wr_redis_dialogue_is_unsent(dialogue, line);
 }
 
 enum wr_redis_io wr_redis_dialogue_write(struct wr_redis_dialogue *dialogue,

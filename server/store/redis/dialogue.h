@@ -65,8 +65,8 @@ bool wr_redis_dialogue_take(struct wr_redis_dialogue *dialogue, struct wr_redis_
 bool wr_redis_dialogue_is_unsent(const struct wr_redis_dialogue *dialogue,
                                  const struct wr_redis_line *line);
 
-/* The line at `place` is nobody's any more. Returns whether bytes of it were written. */
-bool wr_redis_dialogue_forget(struct wr_redis_dialogue *dialogue, uint64_t place);
+/* The line at `place` is nobody's any more; what was said is still written. */
+void wr_redis_dialogue_forget(struct wr_redis_dialogue *dialogue, uint64_t place);
 
 static inline bool wr_redis_dialogue_has_output(const struct wr_redis_dialogue *dialogue)
 {

@@ -122,6 +122,7 @@ static void send_request(struct wr_redis_link *link, struct wr_redis_request *re
     request->on_back = on_back;
     request->back_context = back_context;
     request->link_from = NULL;
+    request->was_sent = false;
     if (wr_redis_link_is_ready(link) && link->channels == NULL) {
         send_now(link, request, is_asking);
     } else if (is_on_its_way(link) && !is_asking && link->channels == NULL) {
@@ -297,13 +298,15 @@ struct wr_redis_place wr_redis_link_place(const struct wr_redis_link *link)
     return (struct wr_redis_place){.host = wr_str_of(link->host), .port = link->port};
 }
 
-void wr_redis_link_subscribe(struct wr_redis_link *link, struct wr_str channels)
+enum wr_err wr_redis_link_subscribe(struct wr_redis_link *link, struct wr_str channels)
 {
     WR_ASSERT(link->state == WR_REDIS_LINK_CLOSED && link->channels == NULL);
     link->channels = calloc(1, channels.len + 1);
-    if (link->channels != NULL) {
-        memcpy(link->channels, channels.ptr, channels.len);
+    if (link->channels == NULL) {
+        return WR_ERR_NO_MEMORY;
     }
+    memcpy(link->channels, channels.ptr, channels.len);
+    return WR_OK;
 }
 
 void wr_redis_link_retime(struct wr_redis_link *link)
@@ -329,7 +332,8 @@ void wr_redis_link_forget(struct wr_redis_link *link, struct wr_redis_request *r
         wr_redis_link_unqueue(link, request);
         return;
     }
-    request->was_sent = wr_redis_dialogue_forget(&link->dialogue, request->place);
+    wr_redis_dialogue_forget(&link->dialogue, request->place);
+    request->was_sent = true; /* or will be: its bytes are in the pipeline */
     if (link->is_renewing) {
         wr_redis_link_flush_later(link);
     }

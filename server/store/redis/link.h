@@ -112,9 +112,9 @@ void wr_redis_link_send(struct wr_redis_link *link, struct wr_redis_request *req
 void wr_redis_link_send_asking(struct wr_redis_link *link, struct wr_redis_request *request,
                                wr_redis_back_fn on_back, void *back_context);
 
-/* SUBSCRIBE to `channels`, parted by spaces, now and after each greeting; what comes, the answers
- * included, goes to on_push, and requests may not be sent by this link any more. Before open. */
-void wr_redis_link_subscribe(struct wr_redis_link *link, struct wr_str channels);
+/* SUBSCRIBE to `channels`, parted by spaces, after each greeting; what comes, the answers included,
+ * goes to on_push, and requests may not be sent by this link. Before open. WR_ERR_NO_MEMORY. */
+WR_MUST_USE enum wr_err wr_redis_link_subscribe(struct wr_redis_link *link, struct wr_str channels);
 
 /* The server said that a request woke too late, though it was answered in time: its clock was set.
  * For use in on_end and on_back, where request->from is the link. */

@@ -20,8 +20,8 @@ static void log_fault(struct wr_redis_link *link, const struct wr_redis_fault *f
     uint64_t skipped = 0;
 
     if (wr_log_limit_pass(&link->fault_log, wr_redis_link_now(link), &skipped)) {
-        wr_log(WR_LOG_WARN, "%s: answers %s: %s (and %" PRIu64 " more like this)", link->label,
-               fault->code, fault->advice, skipped);
+        wr_log(WR_LOG_WARN, "%s: answers %s: %s (%" PRIu64 " lines before this were left out)",
+               link->label, fault->code, fault->advice, skipped);
     }
 }
 

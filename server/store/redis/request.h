@@ -59,7 +59,7 @@ struct wr_redis_request {
     struct wr_redis_request *next; /* in the link's queue, while it waits there */
     struct wr_redis_request **link_from; /* what points at it in that queue; NULL: in no queue */
     int64_t said_mono_us;                /* when a link took it for its server */
-    bool was_sent;                       /* bytes of it may have reached a server */
+    bool was_sent;                       /* timed out, and a server may get or have got it */
     bool is_repeated;                    /* after the server had forgotten the script */
 };
 

@@ -147,14 +147,32 @@ static void part_ended(struct wr_redis_request *request, enum wr_redis_end end,
     part_done(part->call);
 }
 
+/* A cost that is spent is booked though nobody waits any more. */
+static bool must_send(const struct part *part)
+{
+    for (size_t i = 0; i < part->n_takes; i++) {
+        if (part->takes[i]->must_book) {
+            return true;
+        }
+    }
+    return part->request.deadline_mono_us > wr_redis_loop_now(part->call->io->loop);
+}
+
 /* On the I/O thread. */
 static void send_call(struct wr_redis_job *job)
 {
     struct call *const call = job->context;
 
     for (size_t i = 0; i < call->n_parts; i++) {
-        wr_redis_request_start(&call->parts[i].request, call->io->loop);
-        wr_redis_route_send(call->io->route, &call->parts[i].request);
+        struct part *const part = &call->parts[i];
+
+        if (must_send(part)) {
+            wr_redis_request_start(&part->request, call->io->loop);
+            wr_redis_route_send(call->io->route, &part->request);
+        } else {
+            fail(part, WR_TAKE_AWAY);
+            part_done(call);
+        }
     }
     part_done(call);
 }

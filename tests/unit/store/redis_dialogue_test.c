@@ -95,7 +95,7 @@ Test(redis_dialogue, replies_find_their_lines_though_some_have_left)
         const uint64_t place = say(i, "x");
 
         if (i % 3 == 0) {
-            cr_assert_not(wr_redis_dialogue_forget(&desk.dialogue, place), "nothing was written");
+            wr_redis_dialogue_forget(&desk.dialogue, place);
         }
     }
     cr_assert_eq(desk.dialogue.n_live, 666);
@@ -114,28 +114,22 @@ Test(redis_dialogue, replies_find_their_lines_though_some_have_left)
 Test(redis_dialogue, tells_what_was_sent_from_what_was_not)
 {
     static char large[1 << 20];
+    static const bool is_unsent[] = {false, false, true};
     struct wr_redis_line line;
 
     lay_desk();
     memset(large, 'x', sizeof large);
     say(0, "small");
-
-    const uint64_t half = 1;
-
     cr_assert(wr_redis_dialogue_say(&desk.dialogue,
                                     (struct wr_str){.ptr = large, .len = sizeof large}, 0,
                                     &desk.requests[1], NULL));
-
-    const uint64_t unsent = say(2, "never");
-
+    say(2, "never");
     cr_assert_eq(wr_redis_dialogue_write(&desk.dialogue, &desk.socket), WR_REDIS_IO_WANT_WRITE);
-    cr_assert_not(wr_redis_dialogue_forget(&desk.dialogue, unsent));
-    cr_assert(wr_redis_dialogue_forget(&desk.dialogue, half));
-    cr_assert(wr_redis_dialogue_take(&desk.dialogue, &line));
-    cr_assert_not(wr_redis_dialogue_is_unsent(&desk.dialogue, &line));
-    cr_assert(wr_redis_dialogue_take(&desk.dialogue, &line));
-    cr_assert(wr_redis_dialogue_take(&desk.dialogue, &line));
-    cr_assert(wr_redis_dialogue_is_unsent(&desk.dialogue, &line));
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert(wr_redis_dialogue_take(&desk.dialogue, &line));
+        cr_assert_eq(line.request, &desk.requests[i]);
+        cr_assert_eq(wr_redis_dialogue_is_unsent(&desk.dialogue, &line), is_unsent[i], "%zu", i);
+    }
     cr_assert_not(wr_redis_dialogue_take(&desk.dialogue, &line));
     cr_assert(wr_redis_dialogue_reset(&desk.dialogue));
     cr_assert_not(wr_redis_dialogue_has_output(&desk.dialogue));

@@ -664,7 +664,7 @@ Test(redis_link, a_request_that_is_dropped_hears_nothing, .timeout = 60)
 static void subscribe(struct wr_redis_job *job)
 {
     (void) job;
-    wr_redis_link_subscribe(desk.link, wr_str_of("a b"));
+    cr_assert_eq(wr_redis_link_subscribe(desk.link, wr_str_of("a b")), WR_OK);
     wr_redis_link_open(desk.link);
 }
 

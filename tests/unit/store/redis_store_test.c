@@ -27,6 +27,7 @@ struct desk {
     int64_t timeout_us;
     const char *answer; /* to EVALSHA; owned by the test */
     char keys[256];     /* of the last EVALSHA, parted by spaces */
+    atomic_int n_scripts;
     sem_t is_reachable, is_away;
 };
 
@@ -39,6 +40,7 @@ static const char *answer(void *context, const struct wr_str *words, size_t n)
     if (!wr_str_equal(words[0], (struct wr_str) WR_STR("EVALSHA"))) {
         return NULL;
     }
+    (void) atomic_fetch_add(&desk.n_scripts, 1);
     desk.keys[0] = '\0';
     for (size_t i = 3; i < n - 1; i++) {
         const size_t len = strlen(desk.keys);
@@ -143,7 +145,7 @@ static int64_t mono_us(void)
     return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void take(struct bundle *bundle, size_t n, int64_t deadline_us)
+static void lay_bundle(struct bundle *bundle, size_t n, int64_t deadline_us)
 {
     *bundle = (struct bundle){0};
     wr_arena_init(&bundle->arena, 1024);
@@ -168,6 +170,11 @@ static void take(struct bundle *bundle, size_t n, int64_t deadline_us)
         .done = done,
         .context = bundle,
     };
+}
+
+static void take(struct bundle *bundle, size_t n, int64_t deadline_us)
+{
+    lay_bundle(bundle, n, deadline_us);
     wr_backend_take(desk.backend, &bundle->batch);
 }
 
@@ -246,8 +253,34 @@ Test(redis_store, ends_by_the_callers_deadline, .timeout = 60)
     lay_desk(WR_FAKE_SAYS_NOTHING, PATIENT_US);
     take(&bundle, 1, 3000);
     cr_assert_eq(wait_for(&bundle), WR_TAKE_TIMEOUT);
+    clear_desk();
+}
+
+Test(redis_store, who_comes_late_is_not_charged, .timeout = 60)
+{
+    struct bundle bundle;
+
+    lay_desk("*3\r\n:1700000000000000\r\n:9\r\n:1000\r\n", PATIENT_US);
     take(&bundle, 1, -5);
-    cr_assert_eq(wait_for(&bundle) == WR_TAKE_TIMEOUT || bundle.takes[0].answer == WR_TAKE_AWAY, 1);
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_AWAY);
+    take(&bundle, 1, INT64_MAX);
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_DECIDED);
+    cr_assert_eq(atomic_load(&desk.n_scripts), 1);
+    clear_desk();
+}
+
+Test(redis_store, but_a_cost_that_is_spent_is_booked, .timeout = 60)
+{
+    struct bundle bundle, next;
+
+    lay_desk("*3\r\n:1700000000000000\r\n:9\r\n:1000\r\n", PATIENT_US);
+    lay_bundle(&bundle, 1, -5);
+    bundle.takes[0].must_book = true;
+    wr_backend_take(desk.backend, &bundle.batch);
+    (void) wait_for(&bundle); /* in time or not: the reply may be faster than a tick */
+    take(&next, 1, INT64_MAX);
+    cr_assert_eq(wait_for(&next), WR_TAKE_DECIDED);
+    cr_assert_eq(atomic_load(&desk.n_scripts), 2);
     clear_desk();
 }
 
