@@ -43,7 +43,6 @@ static void make_plain(struct wr_take *take)
 {
     take->limit.count = WR_COUNT_ALL;
     take->is_refund = false;
-    take->hits += take->hits == 0;
 }
 
 void wr_draw_call(uint64_t *seed, const int64_t *lengths_us, unsigned n_keys,

@@ -33,7 +33,7 @@ uint64_t wr_draw_seed(void);
 uint64_t wr_draw_below(uint64_t *seed, uint64_t n);
 
 /* Draws a call on `n_keys` keys, each with its length of window. Takes of one group are neighbours.
- * A third of the calls only charge, and count all. */
+ * A third of the calls only charge and look, and count all. */
 void wr_draw_call(uint64_t *seed, const int64_t *lengths_us, unsigned n_keys,
                   struct wr_drawn_call *call);
 

@@ -83,7 +83,7 @@ static bool is_plain(const struct wr_redis_script_call *call)
     for (size_t i = 0; i < call->n_takes; i++) {
         const struct wr_take *const take = call->takes[i];
 
-        if (take->is_refund || take->hits == 0 || take->limit.count != WR_COUNT_ALL ||
+        if (take->is_refund || take->limit.count != WR_COUNT_ALL ||
             number_of_kind(&take->limit) != KIND_FIXED_WINDOW) {
             return false;
         }

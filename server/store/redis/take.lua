@@ -4,7 +4,7 @@
 --
 -- KEYS:    one a take, in order; a key may come twice.
 -- ARGV[1]: packed little-endian. Head '<BBdd': the mode (0 by count, 1 stop), whether every take is
---          of the plain sort (a charge of > 0 on a fixed window that counts all), the time after
+--          of the plain sort (charges and looks on fixed windows that count all), the time after
 --          which it is too late (0: never), the time to count at (0: Redis's own). Then a record
 --          '<dddBBBBBBI4' a take: hits, limit, length of the window; kind, what it charges (0 all,
 --          1 admitted, 2 all or nothing), whether it is a refund, enforced, booked even when late,
@@ -43,7 +43,9 @@ if is_plain == 1 and not is_late then
     local used = hits
 
     if expiry == -2 then
-      call('SET', key, hits, 'PXAT', ceil((start + length) / 1000))
+      if hits > 0 then
+        call('SET', key, hits, 'PXAT', ceil((start + length) / 1000))
+      end
     else
       local ahead = floor(expiry * 1000 / length) * length - length - start
 
@@ -51,7 +53,12 @@ if is_plain == 1 and not is_late then
         break
       end
       start = start + ahead
-      used = try('INCRBY', key, hits == 1 and '1' or hits) -- a number is slow to print
+      if hits > 0 then
+        used = try('INCRBY', key, hits == 1 and '1' or hits) -- a number is slow to print
+      else
+        used = try('GET', key)
+        used = type(used) == 'string' and used:find('^[1-9]%d*$') and tonumber(used)
+      end
       if type(used) ~= 'number' or used < hits or used > COUNT_MAX then
         break
       end
