@@ -12,6 +12,7 @@
 #include "limit/identity.h"
 #include "metrics/metrics.h"
 #include "store/redis/single.h"
+#include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
 
 #define PATIENT_US INT64_C(10000000)
@@ -57,40 +58,44 @@ static void on_reachable(void *context, bool is_reachable)
     (void) sem_post(is_reachable ? &desk.is_reachable : &desk.is_away);
 }
 
-static void lay_desk(const char *text, int64_t timeout_us)
+/* Without a store. */
+static void lay_bare_desk(const char *text, int64_t timeout_us)
 {
-    char path[128];
-    static struct wr_redis_address address;
-
-    desk = (struct desk){.answer = text};
+    desk = (struct desk){.answer = text, .timeout_us = timeout_us};
     cr_assert_eq(sem_init(&desk.is_reachable, 0, 0) + sem_init(&desk.is_away, 0, 0), 0);
     desk.fake = wr_fake_redis_start(answer, NULL);
     desk.metrics = wr_metrics_new();
     desk.block = wr_metrics_block_new(desk.metrics);
     wr_arena_init(&desk.setup, 256);
+}
 
-    const struct wr_str fake_path = wr_fake_redis_path(desk.fake);
-
-    (void) snprintf(path, sizeof path, "%.*s", (int) fake_path.len, fake_path.ptr);
-    address = (struct wr_redis_address){.host = path};
-
+static enum wr_err make_store(void)
+{
+    const struct wr_str path = wr_fake_redis_path(desk.fake);
+    const struct wr_redis_address address = {.host = path.ptr};
     const struct wr_redis_store_options options = {
         .setup = &desk.setup,
         .target = {.topology = WR_REDIS_SINGLE, .addresses = &address, .n_addresses = 1},
         .keys = {.form = WR_REDIS_KEY_READABLE, .prefix = WR_STR("t:")},
         .new_route = wr_redis_single_new,
-        .timeout_us = timeout_us,
+        .timeout_us = desk.timeout_us,
         .limits = {.connect_timeout_us = PATIENT_US,
                    .slow_us = PATIENT_US,
                    .pause_min_us = 1000,
                    .pause_max_us = 10000,
                    .breaker_timeouts = 1000},
-        .n_threads = 1,
+        .n_threads = 2,
         .metrics = desk.metrics,
         .on_reachable = on_reachable,
     };
 
-    cr_assert_eq(wr_redis_store_new(&options, &desk.backend), WR_OK);
+    return wr_redis_store_new(&options, &desk.backend);
+}
+
+static void lay_desk(const char *text, int64_t timeout_us)
+{
+    lay_bare_desk(text, timeout_us);
+    cr_assert_eq(make_store(), WR_OK);
     cr_assert_eq(sem_wait(&desk.is_reachable), 0);
 }
 
@@ -310,5 +315,39 @@ Test(redis_store, many_batches_at_once, .timeout = 60)
     for (size_t i = 0; i < 1000; i++) {
         cr_assert_eq(wait_for(&bundles[i]), WR_TAKE_DECIDED);
     }
+    clear_desk();
+}
+
+Test(redis_store, what_could_not_be_made_leaves_nothing_behind, .timeout = 60)
+{
+    size_t n = 0;
+    enum wr_err err = WR_ERR_NO_MEMORY;
+
+    lay_bare_desk(NULL, PATIENT_US);
+    while (err != WR_OK) {
+        failing_malloc_start(n++);
+        err = make_store();
+        failing_malloc_stop();
+        cr_assert(err == WR_OK || err == WR_ERR_NO_MEMORY);
+    }
+    cr_assert_gt(n, 10);
+    cr_assert_eq(sem_wait(&desk.is_reachable), 0, "it is as good as any");
+    clear_desk();
+}
+
+Test(redis_store, without_memory_nothing_is_charged, .timeout = 60)
+{
+    struct bundle bundle;
+
+    lay_desk("*3\r\n:1700000000000000\r\n:9\r\n:1000\r\n", PATIENT_US);
+    lay_bundle(&bundle, 1, INT64_MAX);
+    failing_malloc_start(0);
+    while (wr_arena_alloc(&bundle.arena, 16) != NULL) {
+    }
+    wr_backend_take(desk.backend, &bundle.batch);
+    failing_malloc_stop();
+    cr_assert_eq(wait_for(&bundle), WR_TAKE_NO_MEMORY);
+    cr_assert_eq(counted(WR_METRIC_STORE_NO_MEMORY), 1);
+    cr_assert_eq(atomic_load(&desk.n_scripts), 0);
     clear_desk();
 }
