@@ -24,6 +24,12 @@ static const struct wr_option_choice stores[] = {
     {NULL, 0},
 };
 
+static const struct wr_option_choice redis_types[] = {
+    {"single", WR_REDIS_SINGLE},
+    {"cluster", WR_REDIS_CLUSTER},
+    {NULL, 0},
+};
+
 static const struct wr_option_choice redis_socket_types[] = {
     {"any", WR_REDIS_SOCKET_ANY},
     {"tcp", WR_REDIS_SOCKET_TCP},
@@ -235,6 +241,14 @@ const struct wr_option_row wr_option_rows[] = {
      .default_text = "",
      .help = "URL  where Redis is: HOST:PORT, redis://[USER:PASSWORD@]HOST:PORT[/DATABASE], "
              "unix:PATH"},
+    {.flag = "redis-type",
+     .variable = "REDIS_TYPE",
+     .kind = WR_OPTION_CHOICE,
+     .offset = AT(redis_type),
+     .default_text = "single",
+     .choices = redis_types,
+     .help = "NAME  what --redis-url leads to: one server, or a cluster, of which it names some "
+             "nodes: HOST:PORT,HOST:PORT"},
     {.variable = "REDIS_SOCKET_TYPE",
      .kind = WR_OPTION_CHOICE,
      .offset = AT(redis_socket_type),
@@ -332,6 +346,13 @@ const struct wr_option_row wr_option_rows[] = {
      .offset = AT(redis_per_second_url),
      .default_text = "",
      .help = "URL  where that is, as --redis-url"},
+    {.flag = "redis-per-second-type",
+     .variable = "REDIS_PERSECOND_TYPE",
+     .kind = WR_OPTION_CHOICE,
+     .offset = AT(redis_per_second_type),
+     .default_text = "single",
+     .choices = redis_types,
+     .help = "NAME  as --redis-type"},
     {.variable = "REDIS_PERSECOND_SOCKET_TYPE",
      .kind = WR_OPTION_CHOICE,
      .offset = AT(redis_per_second_socket_type),

@@ -51,6 +51,7 @@ struct wr_options {
     uint64_t max_counters;
     const char *redis_url, *redis_auth, *redis_key_prefix, *redis_key_secret_file;
     enum wr_store_kind store;
+    enum wr_redis_topology redis_type, redis_per_second_type;
     enum wr_redis_socket_type redis_socket_type;
     enum wr_redis_key_form redis_key_form; /* without hashes */
     bool has_redis_key_hash;

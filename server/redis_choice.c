@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "store/backend.h"
+#include "store/redis/cluster.h"
 #include "store/redis/single.h"
 #include "store/redis/socket.h"
 #include "store/redis/store.h"
@@ -20,6 +21,11 @@
 #define SECRET_MIN 16
 #define SECRET_MAX 4096
 
+static const wr_redis_route_new_fn routes[] = {
+    [WR_REDIS_SINGLE] = wr_redis_single_new,
+    [WR_REDIS_CLUSTER] = wr_redis_cluster_new,
+};
+
 static int parse_target(const struct wr_options *options, bool is_per_second,
                         struct wr_arena *arena, struct wr_redis_target *out_target)
 {
@@ -27,7 +33,7 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
     const struct wr_redis_target_texts main = {
         .url = options->redis_url,
         .url_option = "--redis-url (REDIS_URL)",
-        .topology = WR_REDIS_SINGLE,
+        .topology = options->redis_type,
         .socket_type = options->redis_socket_type,
         .auth = options->redis_auth,
         .has_tls = options->has_redis_tls,
@@ -36,7 +42,7 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
     const struct wr_redis_target_texts per_second = {
         .url = options->redis_per_second_url,
         .url_option = "--redis-per-second-url (REDIS_PERSECOND_URL)",
-        .topology = WR_REDIS_SINGLE,
+        .topology = options->redis_per_second_type,
         .socket_type = options->redis_per_second_socket_type,
         .auth = options->redis_per_second_auth,
         .has_tls = options->has_redis_per_second_tls,
@@ -154,7 +160,6 @@ static int make(const struct wr_store_frame *frame, bool is_per_second, struct w
     const struct wr_options *const options = frame->options;
     struct wr_redis_store_options store = {
         .setup = arena,
-        .new_route = wr_redis_single_new,
         .timeout_us = options->redis_timeout_us,
         .limits = {.connect_timeout_us = options->redis_connect_timeout_us,
                    .slow_us = options->redis_timeout_us,
@@ -178,6 +183,8 @@ static int make(const struct wr_store_frame *frame, bool is_per_second, struct w
     if (code != EX_OK) {
         return code;
     }
+
+    store.new_route = routes[store.target.topology];
 
     const enum wr_err err = wr_redis_store_new(&store, out_backend);
 

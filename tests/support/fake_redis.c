@@ -2,6 +2,7 @@
 #include "tests/support/fake_redis.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct wr_fake_redis {
     struct wr_thread thread;
     char dir[64];
     char path[96];
+    uint16_t port; /* 0: on the path */
     int listener;
     int orders[2]; /* a pipe to the thread: f freezes, t thaws, q ends */
     int acks[2];   /* a pipe back: that was done */
@@ -248,7 +250,23 @@ static void open_listener(struct wr_fake_redis *fake)
     WR_ASSERT(listen(fake->listener, 64) == 0);
 }
 
-struct wr_fake_redis *wr_fake_redis_start(wr_fake_answer_fn answer, void *context)
+static void open_port(struct wr_fake_redis *fake, uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    socklen_t len = sizeof address;
+    const int yes = 1;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    fake->listener = socket(AF_INET, SOCK_STREAM, 0);
+    WR_ASSERT(fake->listener >= 0);
+    WR_ASSERT(setsockopt(fake->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0);
+    WR_ASSERT(bind(fake->listener, (struct sockaddr *) &address, sizeof address) == 0);
+    WR_ASSERT(getsockname(fake->listener, (struct sockaddr *) &address, &len) == 0);
+    WR_ASSERT(listen(fake->listener, 64) == 0);
+    fake->port = ntohs(address.sin_port);
+}
+
+static struct wr_fake_redis *make_fake(wr_fake_answer_fn answer, void *context)
 {
     struct wr_fake_redis *const fake = calloc(1, sizeof *fake);
 
@@ -260,10 +278,31 @@ struct wr_fake_redis *wr_fake_redis_start(wr_fake_answer_fn answer, void *contex
         fake->peers[i].in = malloc(BUFFER_SIZE);
         WR_ASSERT(fake->peers[i].in != NULL);
     }
-    open_listener(fake);
+    return fake;
+}
+
+static struct wr_fake_redis *serve(struct wr_fake_redis *fake)
+{
     WR_ASSERT(pipe(fake->orders) == 0 && pipe(fake->acks) == 0);
     WR_ASSERT(wr_thread_start(&fake->thread, "fake-redis", run, fake) == WR_OK);
     return fake;
+}
+
+struct wr_fake_redis *wr_fake_redis_start(wr_fake_answer_fn answer, void *context)
+{
+    struct wr_fake_redis *const fake = make_fake(answer, context);
+
+    open_listener(fake);
+    return serve(fake);
+}
+
+struct wr_fake_redis *wr_fake_redis_start_tcp(wr_fake_answer_fn answer, void *context,
+                                              uint16_t port)
+{
+    struct wr_fake_redis *const fake = make_fake(answer, context);
+
+    open_port(fake, port);
+    return serve(fake);
 }
 
 static void give_order(struct wr_fake_redis *fake, char order)
@@ -287,14 +326,21 @@ void wr_fake_redis_stop(struct wr_fake_redis *fake)
         (void) close(fake->orders[i]);
         (void) close(fake->acks[i]);
     }
-    (void) unlink(fake->path);
-    (void) rmdir(fake->dir);
+    if (fake->port == 0) {
+        (void) unlink(fake->path);
+        (void) rmdir(fake->dir);
+    }
     free(fake);
 }
 
 struct wr_str wr_fake_redis_path(const struct wr_fake_redis *fake)
 {
     return wr_str_of(fake->path);
+}
+
+uint16_t wr_fake_redis_port(const struct wr_fake_redis *fake)
+{
+    return fake->port;
 }
 
 void wr_fake_redis_freeze(struct wr_fake_redis *fake, bool is_frozen)

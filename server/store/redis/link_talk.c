@@ -260,11 +260,14 @@ static void react(struct wr_redis_link *link, const struct wr_redis_fault *fault
     }
 }
 
-/* Not what is told when requests are held off, nor what a cluster says every day. */
-static bool is_news(const struct wr_redis_fault *fault)
+/* Not what is told when requests are held off, nor what a cluster says every day to those who see
+ * to it. */
+static bool is_news(const struct wr_redis_request *request, const struct wr_redis_fault *fault)
 {
-    return fault->reaction != WR_REDIS_HOLD && fault->reaction != WR_REDIS_MOVED &&
-           fault->reaction != WR_REDIS_ASK && fault->reaction != WR_REDIS_AGAIN;
+    const bool is_of_cluster = fault->reaction == WR_REDIS_MOVED ||
+                               fault->reaction == WR_REDIS_ASK || fault->reaction == WR_REDIS_AGAIN;
+
+    return fault->reaction != WR_REDIS_HOLD && (!is_of_cluster || request->on_back == NULL);
 }
 
 static void request_answered(struct wr_redis_link *link, struct wr_redis_request *request,
@@ -278,7 +281,7 @@ static void request_answered(struct wr_redis_link *link, struct wr_redis_request
     }
     wr_redis_breaker_answered(&link->breaker);
     if (is_error) {
-        if (is_news(&fault)) {
+        if (is_news(request, &fault)) {
             log_fault(link, &fault);
         }
         react(link, &fault);

@@ -45,7 +45,8 @@ struct wr_redis_request {
                                  is not known; 0: nowhere */
     int64_t deadline_mono_us; /* the end at the latest */
     uint16_t slot;            /* of the cluster, of all its keys; 0 elsewhere */
-    uint16_t n_redirects;     /* for the route's use */
+    uint16_t n_redirects;     /* for the route's use, as the next */
+    uint16_t n_waits;
     wr_redis_end_fn on_end;
     void *context; /* of on_end's owner */
     /* of loop and links */
@@ -56,8 +57,8 @@ struct wr_redis_request {
     wr_redis_back_fn on_back;      /* NULL: it ends */
     void *back_context;            /* of on_back */
     uint64_t place;                /* in the link's pipeline, while it is there */
-    struct wr_redis_request *next; /* in the link's queue, while it waits there */
-    struct wr_redis_request **link_from; /* what points at it in that queue; NULL: in no queue */
+    struct wr_redis_request *next; /* in the link's queue or the route's list, while it is there */
+    struct wr_redis_request **link_from; /* what points at it there; NULL: in none */
     int64_t said_mono_us;                /* when a link took it for its server */
     bool was_sent;                       /* timed out, and a server may get or have got it */
     bool is_repeated;                    /* after the server had forgotten the script */
@@ -69,6 +70,13 @@ void wr_redis_request_start(struct wr_redis_request *request, struct wr_redis_lo
 /* Ends a request that no link has: calls on_end. For routes and the makers of requests. */
 void wr_redis_request_end(struct wr_redis_request *request, enum wr_redis_end end,
                           const struct redisReply *reply);
+
+/* Puts a request that no link has at the head of `list`, which is the route's. It leaves by itself
+ * when its deadline comes. */
+void wr_redis_request_park(struct wr_redis_request *request, struct wr_redis_request **list);
+
+/* Takes it out of its list. */
+void wr_redis_request_unpark(struct wr_redis_request *request);
 
 /* Takes it back from whoever has it without calling anything; for makers that go away. */
 void wr_redis_request_drop(struct wr_redis_request *request);

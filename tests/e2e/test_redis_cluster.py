@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Redis cluster: slots, redirections, moving slots, and primaries that die under load."""
+import collections
+import itertools
+import shutil
+import tempfile
+import threading
+import time
+
+import pytest
+from oraclelib import rls_pb2
+from rediscluster import Cluster
+from redisserver import Connection, RedisServer, find_server
+from weirserver import same, wait_until
+
+RULES = """
+domain: d
+descriptors:
+  - key: k
+    rate_limit: {unit: hour, requests_per_unit: 20}
+  - key: limited
+    rate_limit: {unit: hour, requests_per_unit: 300}
+"""
+TOGETHER = """
+domain: t
+count: all_or_nothing
+descriptors:
+  - key: k
+    rate_limit: {unit: hour, requests_per_unit: 20}
+  - key: limited
+    rate_limit: {unit: hour, requests_per_unit: 40}
+"""
+# A sanitized server on a busy machine needs longer than a tuned one; what is looked at here is not time.
+PATIENT = ("--redis-timeout", "5s")
+LETTERS = "abcdef"
+
+
+def make_cluster(settings=()):
+    folder = tempfile.mkdtemp(prefix="weir-cluster.")
+    program = find_server(folder)
+    assert program, "no redis-server here; Debian has it in redis-tools"
+    cluster = Cluster(program, folder)
+    try:
+        yield cluster.start(*settings)
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def shared_cluster():
+    yield from make_cluster()
+
+
+@pytest.fixture
+def cluster(shared_cluster):
+    """Without keys, and with all its nodes; a test that kills some makes its own."""
+    shared_cluster.settle()
+    for node in shared_cluster.primaries():
+        node.call("FLUSHALL")
+        node.call("CONFIG", "RESETSTAT")
+    return shared_cluster
+
+
+@pytest.fixture
+def own_cluster():
+    yield from make_cluster()
+
+
+@pytest.fixture
+def serve(launch):
+    def start(cluster, *flags, url=None, is_reachable=True, **more):
+        server = launch({"d.yaml": RULES, "t.yaml": TOGETHER}, "--store", "redis", "--redis-type", "cluster",
+                        "--redis-url", url or cluster.url, *(flags or PATIENT), **more)
+        if is_reachable:
+            wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+        return server
+    return start
+
+
+class Load:
+    """Calls one after another in some threads, until the end; what became of each is counted."""
+
+    def __init__(self, server, n_threads, make, timeout=10):
+        self.server, self.make, self.timeout = server, make, timeout
+        self.lock, self.over = threading.Lock(), threading.Event()
+        self.admitted = collections.Counter()   # by value of the descriptor
+        self.codes = collections.Counter()
+        self.slowest = 0.0
+        self.n, self.sequence = 0, itertools.count()
+        self.threads = [threading.Thread(target=self.run, args=(server.caller(),)) for _ in range(n_threads)]
+
+    def run(self, caller):
+        while not self.over.is_set():
+            domain, key, value = self.make(next(self.sequence))
+            begun = time.monotonic()
+            reply = caller.call(domain, [[key, value]], timeout=self.timeout)
+            took = time.monotonic() - begun
+            with self.lock:
+                self.n += 1
+                self.slowest = max(self.slowest, took)
+                self.codes[reply.get("error") or reply["overall"]] += 1
+                if reply.get("overall") == "OK":
+                    self.admitted[value] += 1
+
+    def wait_for_more(self, n, seconds=30):
+        """Until so many more calls were answered."""
+        goal = self.n + n
+        wait_until(lambda: self.n >= goal, f"{n} more answers", seconds)
+
+    def wait_for_good(self, n, seconds=30):
+        goal = self.codes["OK"] + n
+        wait_until(lambda: self.codes["OK"] >= goal, f"{n} more good answers", seconds)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+
+def test_keys_in_several_slots(cluster, serve):
+    caller = serve(cluster).caller()
+    descriptors = [[["k", letter]] for letter in LETTERS]
+    for left in range(19, -1, -1):
+        same(f"OK: {', '.join([f'OK {left} of 20/HOUR'] * 6)}", caller.call("d", *descriptors))
+    same(f"OVER: {', '.join(['OVER 0 of 20/HOUR'] * 6)}", caller.call("d", *descriptors))
+    slots = {cluster.slot_of(key) for key in cluster.counters()}
+    assert len(cluster.counters()) == 6
+    assert len(slots) >= 3
+    assert len({cluster.owner_of(slot).port for slot in slots}) >= 2
+
+
+def test_keys_of_an_all_or_nothing_domain_in_one_slot(cluster, serve):
+    caller = serve(cluster).caller()
+    descriptors = [[["k", letter]] for letter in LETTERS]
+    for left in range(19, -1, -1):
+        same(f"OK: {', '.join([f'OK {left} of 20/HOUR'] * 6)}", caller.call("t", *descriptors))
+    same(f"OVER: {', '.join(['OVER 0 of 20/HOUR'] * 6)}", caller.call("t", *descriptors))
+    assert len(cluster.counters()) == 6
+    assert len({cluster.slot_of(key) for key in cluster.counters()}) == 1
+
+
+def test_counts_are_shared_by_servers(cluster, serve):
+    one, other = (serve(cluster).caller() for _ in range(2))
+    for left in range(19, 0, -2):
+        same(f"OK: OK {left} of 20/HOUR", one.call("d", [["k", "a"]]))
+        same(f"OK: OK {left - 1} of 20/HOUR", other.call("d", [["k", "a"]]))
+    same("OVER: OVER 0 of 20/HOUR", one.call("d", [["k", "a"]]))
+
+
+def test_a_replica_alone_as_seed(cluster, serve):
+    server = serve(cluster, *PATIENT, url=cluster.nodes[-1].url)
+    for letter in LETTERS:
+        same("OK: OK 19 of 20/HOUR", server.caller().call("d", [["k", letter]]))
+
+
+def test_a_seed_that_is_away(cluster, serve):
+    server = serve(cluster, *PATIENT, url=f"127.0.0.1:1,{cluster.nodes[1].url}")
+    for letter in LETTERS:
+        same("OK: OK 19 of 20/HOUR", server.caller().call("d", [["k", letter]]))
+
+
+def test_scripts_flushed_on_each_node_under_load(cluster, serve):
+    """No call fails, and none counts twice."""
+    server = serve(cluster)
+    with Load(server, 4, lambda i: ("d", "k", f"v{i % 20}")) as load:
+        for _ in range(3):
+            for node in cluster.primaries():
+                load.wait_for_more(60)
+                node.call("SCRIPT", "FLUSH")
+        load.wait_for_more(60)
+    assert set(load.codes) == {"OK", "OVER_LIMIT"}
+    assert load.admitted == {f"v{i}": 20 for i in range(20)}
+
+
+def test_a_busy_slot_moves_under_load(cluster, serve):
+    """Round the primaries, with many keys in it that are made while it moves."""
+    server = serve(cluster)
+    same("OK: OK 39 of 40/HOUR", server.caller().call("t", [["limited", "first"]]))
+    slot = cluster.slot_of(next(iter(cluster.counters())))
+    with Load(server, 4, lambda i: ("t", "limited", f"v{i // 60}")) as load:
+        for target in 2 * cluster.primaries():
+            if target is not cluster.owner_of(slot):
+                move_under_load(cluster, slot, target, load)
+    assert set(load.codes) == {"OK", "OVER_LIMIT"}
+    n_values = load.n // 60 - 1     # those that had all their calls
+    assert n_values > 5
+    assert {load.admitted[f"v{i}"] for i in range(n_values)} == {40}
+    assert {cluster.slot_of(key) for key in cluster.counters()} == {slot}
+
+
+def move_under_load(cluster, slot, target, load):
+    source = cluster.begin_migration(slot, target)
+    load.wait_for_more(100)
+    while cluster.move_keys(slot, source, target, at_once=3):
+        load.wait_for_more(5)
+    load.wait_for_more(60)
+    cluster.end_migration(slot, source, target)
+    load.wait_for_more(60)
+
+
+def test_a_slot_moves_to_a_new_node_under_load(own_cluster, serve):
+    cluster = own_cluster
+    server = serve(cluster)
+    same("OK: OK 39 of 40/HOUR", server.caller().call("t", [["limited", "first"]]))
+    slot = cluster.slot_of(next(iter(cluster.counters())))
+    with Load(server, 4, lambda i: ("t", "limited", f"v{i // 60}")) as load:
+        load.wait_for_more(60)
+        move_under_load(cluster, slot, cluster.add_primary(), load)
+    assert set(load.codes) == {"OK", "OVER_LIMIT"}
+    assert {load.admitted[f"v{i}"] for i in range(load.n // 60 - 1)} == {40}
+
+
+def test_a_call_whose_keys_are_at_two_nodes_waits(cluster, serve):
+    """While a slot moves, a script on some keys that have moved and some that have not is told to try again."""
+    caller = serve(cluster).caller()
+    both = [[["k", "a"]], [["k", "b"]]]
+    same("OK: OK 19 of 20/HOUR, OK 19 of 20/HOUR", caller.call("t", *both))
+    slot = cluster.slot_of(next(iter(cluster.counters())))
+    target = next(n for n in cluster.primaries() if n is not cluster.owner_of(slot))
+    source = cluster.begin_migration(slot, target)
+    assert cluster.move_keys(slot, source, target, at_once=1) == 1
+    reply = caller.future("t", *both)
+    wait_until(lambda: "errorstat_TRYAGAIN" in source.call("INFO", "errorstats").decode(), "TRYAGAIN")
+    assert not reply.done()
+    assert cluster.move_keys(slot, source, target) == 1
+    assert rls_pb2.RateLimitResponse.FromString(reply.result()).overall_code == rls_pb2.RateLimitResponse.OK
+    cluster.end_migration(slot, source, target)
+    same("OK: OK 17 of 20/HOUR, OK 17 of 20/HOUR", caller.call("t", *both))
+
+
+def test_a_call_whose_keys_stay_at_two_nodes_ends_in_time(cluster, serve):
+    server = serve(cluster, "--redis-timeout", "100ms")
+    caller = server.caller()
+    both = [[["k", "a"]], [["k", "b"]]]
+    same("OK: OK 19 of 20/HOUR, OK 19 of 20/HOUR", caller.call("t", *both))
+    slot = cluster.slot_of(next(iter(cluster.counters())))
+    target = next(n for n in cluster.primaries() if n is not cluster.owner_of(slot))
+    source = cluster.begin_migration(slot, target)
+    assert cluster.move_keys(slot, source, target, at_once=1) == 1
+    begun = time.monotonic()
+    assert caller.call("t", *both) == {"error": "UNAVAILABLE"}
+    assert time.monotonic() - begun < 5
+    cluster.migrate_rest(slot, source, target)
+    wait_until(lambda: "error" not in caller.call("t", [["k", "c"]]), "answers after the move")
+    same("OK: OK 18 of 20/HOUR, OK 18 of 20/HOUR", caller.call("t", *both))
+
+
+N_VALUES, LIMIT = 64, 300
+
+
+@pytest.mark.parametrize("how", ["killed", "frozen"])
+def test_a_primary_that_goes_under_load(own_cluster, serve, how):
+    """Every call is answered in time; what the dead one owned counts again within 2 s of the promotion of its
+    replica, and admits no more than the limit and what had not been replicated yet."""
+    cluster = own_cluster
+    server = serve(cluster, "--redis-timeout", "100ms")
+    victim = cluster.nodes[0]
+    heir = cluster.replica_of(victim)
+    others = [n for n in cluster.nodes if n is not victim]
+    with Load(server, 4, lambda i: ("d", "limited", f"v{i % N_VALUES}")) as load:
+        load.wait_for_good(500)
+        replicated = load.codes["OK"]
+        wait_for_replica(cluster, victim)
+        getattr(victim, {"killed": "kill", "frozen": "freeze"}[how])()
+        not_replicated = load.codes["OK"] - replicated + len(load.threads)
+        wait_until(lambda: cluster.is_primary(heir), "a promoted replica", 60)
+        wait_until(lambda: all(cluster.state_of(n) == "ok" for n in others), "a whole cluster", 60)
+        begun = time.monotonic()
+        wait_until(lambda: counts_everywhere(server), "every slot counts again", 30)
+        recovery = time.monotonic() - begun
+        if how == "frozen":
+            victim.thaw()
+        wait_until(lambda: is_all_over(server), "every value at its limit", 120)
+    print(f"{how}: {load.n} calls, {dict(load.codes)}, slowest {load.slowest:.3f} s, recovery {recovery:.3f} s, "
+          f"admitted {sum(load.admitted.values()) - N_VALUES * LIMIT:+} to {N_VALUES * LIMIT}, "
+          f"not replicated {not_replicated}")
+    assert recovery < 2
+    assert load.slowest < 2
+    assert set(load.codes) == {"OK", "OVER_LIMIT", "UNAVAILABLE"}
+    assert sum(load.admitted.values()) <= N_VALUES * LIMIT + not_replicated
+
+
+def wait_for_replica(cluster, primary):
+    """Until its replica has all that it was told so far."""
+    key = next(k for k in map(str, itertools.count()) if cluster.owner_of(cluster.slot_of(k)) is primary)
+    with Connection(primary.port) as c:
+        c.call("SET", key, "x", "PX", 60000)
+        assert c.call("WAIT", 1, 10000) == 1
+
+
+def counts_everywhere(server):
+    caller = server.caller()
+    return all("error" not in caller.peek("d", ["limited", f"v{i}"]) for i in range(N_VALUES))
+
+
+def is_all_over(server):
+    replies = [server.caller().peek("d", ["limited", f"v{i}"]) for i in range(N_VALUES)]
+    return all("error" not in r and r["statuses"][0]["remaining"] == 0 for r in replies)
+
+
+def test_all_nodes_away_and_back(own_cluster, serve):
+    cluster = own_cluster
+    server = serve(cluster)
+    same("OK: OK 19 of 20/HOUR", server.caller().call("d", [["k", "a"]]))
+    for node in cluster.nodes:
+        node.kill()
+    assert server.caller().call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
+    wait_until(lambda: "health: NOT_SERVING, reason: store" in server.log(), "NOT_SERVING")
+    for node in cluster.nodes:
+        cluster.restart(node)
+    wait_until(cluster.is_whole, "a whole cluster", 60)
+    wait_until(lambda: "error" not in server.caller().call("d", [["k", "b"]]), "answers after the nodes' return", 5)
+
+
+def test_no_cluster(serve, tmp_path):
+    redis = RedisServer(find_server(str(tmp_path)), str(tmp_path))
+    redis.start()
+    try:
+        server = serve(None, url=redis.url, is_reachable=False)
+        wait_until(lambda: "set --redis-type single" in server.log(), "advice in the log")
+        assert server.caller().call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
+    finally:
+        redis.stop()
+
+
+def test_a_cluster_taken_for_one_server(cluster, launch):
+    server = launch(RULES, "--store", "redis", "--redis-url", cluster.nodes[0].url, *PATIENT)
+    wait_until(lambda: any("error" in server.caller().call("d", [["k", letter]]) for letter in LETTERS), "an error")
+    wait_until(lambda: "set --redis-type cluster" in server.log() or "CROSSSLOT" in server.log(), "advice in the log")
