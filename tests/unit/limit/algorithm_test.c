@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a store relies on, of every algorithm. */
+/* What a store and a client rely on, of every algorithm. */
 #include "limit/algorithm.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "limit/after.h"
 #include "limit/fixed_window.h"
+#include "tests/unit/limit/counter.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
@@ -115,4 +118,201 @@ Test(algorithm, a_kind_goes_by_one_clock)
     cr_assert_eq(wr_counter_time(&kind, &now), 1);
     kind.clock = WR_COUNTER_MONO;
     cr_assert_eq(wr_counter_time(&kind, &now), 2);
+}
+
+/* Random counters, in the midst of their lives. */
+
+enum {
+    LIVES = 4000, /* of each algorithm */
+    STEPS = 20,
+};
+
+static uint64_t draw(uint64_t *random, uint64_t least, uint64_t most)
+{
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return least + (*random >> 33) % (most - least + 1);
+}
+
+static struct wr_limit random_limit(size_t i, uint64_t *random)
+{
+    return (struct wr_limit){
+        .requests = draw(random, 1, 12),
+        .length_us = (int64_t) draw(random, 50, draw(random, 0, 1) == 0 ? 500 : 1000000),
+        .count = draw(random, 0, 2) == 0 ? WR_COUNT_ALL : WR_COUNT_ADMITTED,
+        .algorithm = algorithms[i],
+        .n_buckets = (uint32_t) draw(random, 1, 12),
+        .burst = draw(random, 1, 12),
+    };
+}
+
+/* Takes, now and then a refund, and more time than they need. */
+static struct wr_verdict random_step(struct wr_counter *counter, int64_t *now_us, uint64_t *hits,
+                                     uint64_t *random)
+{
+    *now_us += (int64_t) draw(random, 0, (uint64_t) counter->limit.length_us / draw(random, 1, 20));
+    *hits = draw(random, 0, 4) == 0 ? draw(random, 0, 14) : 1;
+    if (draw(random, 0, 9) == 0) {
+        return wr_counter_refund(counter, *hits, *now_us);
+    }
+    return wr_counter_take(counter, *hits, *now_us);
+}
+
+/* What is asked of a counter after a step; `hits` and `verdict` are the step's. */
+typedef void (*property_fn)(struct wr_counter *counter, const struct wr_verdict *verdict,
+                            uint64_t hits, int64_t now_us, uint64_t *random);
+
+static void live(property_fn property)
+{
+    for (size_t i = 0; i < N_ALGORITHMS; i++) {
+        uint64_t random = 1;
+
+        for (int life = 0; life < LIVES; life++) {
+            const struct wr_limit limit = random_limit(i, &random);
+            struct wr_counter counter;
+            int64_t now_us = S(BEGIN_S) + (int64_t) draw(&random, 0, 1000000);
+
+            wr_counter_init(&counter, &limit);
+            for (int step = 0; step < STEPS; step++) {
+                uint64_t hits;
+                const struct wr_verdict verdict = random_step(&counter, &now_us, &hits, &random);
+
+                property(&counter, &verdict, hits, now_us, &random);
+            }
+            wr_counter_fini(&counter);
+        }
+    }
+}
+
+static uint64_t most_of(const struct wr_limit *limit)
+{
+    return limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET ? limit->burst : limit->requests;
+}
+
+#define ASSERT_OF(counter, condition)                                                              \
+    cr_assert((condition),                                                                         \
+              "algorithm %d, limit %" PRIu64 ", length %" PRId64 ", %u buckets, burst %" PRIu64    \
+              ", count %d",                                                                        \
+              (counter)->limit.algorithm, (counter)->limit.requests, (counter)->limit.length_us,   \
+              (counter)->limit.n_buckets, (counter)->limit.burst, (counter)->limit.count)
+
+/* Refunds are not over, whatever is left; so what a look says tells. */
+static void wait_is_exact(struct wr_counter *counter, const struct wr_verdict *verdict,
+                          uint64_t hits, int64_t now_us, uint64_t *random)
+{
+    const uint64_t most = most_of(&counter->limit);
+    const bool is_fixed = counter->limit.algorithm == WR_ALGORITHM_FIXED_WINDOW;
+    const struct wr_verdict look = wr_counter_peek(counter, 0, now_us);
+    uint64_t wanted = look.over ? 1 : look.remaining + 1;
+    int64_t reset_us = look.reset_us;
+
+    (void) random;
+    if (verdict->over) {
+        wanted = wr_after_wanted(&counter->limit, hits, most);
+        reset_us = verdict->reset_us;
+    }
+    if (wanted > most || (is_fixed && !verdict->over)) {
+        ASSERT_OF(counter, is_fixed || reset_us == 0 || verdict->over);
+        return;
+    }
+    ASSERT_OF(counter, !wr_counter_peek(counter, wanted, now_us + reset_us).over);
+    if (wr_counter_peek(counter, wanted, now_us).over) {
+        ASSERT_OF(counter, reset_us > 0);
+        ASSERT_OF(counter, wr_counter_peek(counter, wanted, now_us + reset_us - 1).over);
+    }
+}
+
+Test(algorithm, a_wait_is_long_enough_and_a_microsecond_less_is_not)
+{
+    live(wait_is_exact);
+}
+
+static void late_is_no_better(struct wr_counter *counter, const struct wr_verdict *verdict,
+                              uint64_t hits, int64_t now_us, uint64_t *random)
+{
+    const int64_t late_us = (int64_t) draw(random, 1, 20);
+
+    (void) verdict;
+    for (uint64_t n = 0; n < 13; n++) {
+        ASSERT_OF(counter, !wr_counter_peek(counter, n, now_us).over ||
+                               wr_counter_peek(counter, n, now_us - late_us).over);
+    }
+
+    struct wr_counter late;
+
+    wr_counter_init(&late, &counter->limit);
+    wr_counter_copy(&late, counter);
+    (void) wr_counter_take(&late, hits, now_us - late_us);
+    ASSERT_OF(counter, wr_counter_peek(&late, 0, now_us).remaining <=
+                           wr_counter_peek(counter, 0, now_us).remaining);
+    wr_counter_fini(&late);
+}
+
+Test(algorithm, a_late_take_gains_nothing)
+{
+    live(late_is_no_better);
+}
+
+static void refund_is_bounded(struct wr_counter *counter, const struct wr_verdict *verdict,
+                              uint64_t hits, int64_t now_us, uint64_t *random)
+{
+    struct wr_counter refunded;
+    const uint64_t before = wr_counter_peek(counter, 0, now_us).remaining;
+    const uint64_t given = draw(random, 0, 20);
+
+    (void) verdict;
+    (void) hits;
+    wr_counter_init(&refunded, &counter->limit);
+    wr_counter_copy(&refunded, counter);
+
+    const uint64_t after = wr_counter_refund(&refunded, given, now_us).remaining;
+
+    ASSERT_OF(counter,
+              after >= before && after <= before + given && after <= most_of(&counter->limit));
+    ASSERT_OF(counter, wr_counter_refund(&refunded, UINT64_MAX, now_us).remaining ==
+                           most_of(&counter->limit));
+    ASSERT_OF(counter, wr_counter_peek(&refunded, 0, now_us).reset_us == 0 ||
+                           counter->limit.algorithm == WR_ALGORITHM_FIXED_WINDOW);
+    wr_counter_fini(&refunded);
+}
+
+Test(algorithm, a_refund_gives_no_more_than_was_used)
+{
+    live(refund_is_bounded);
+}
+
+/* At the moment of the change, hits that were counted are as many as before. */
+static void change_keeps_what_was_used(struct wr_counter *counter, const struct wr_verdict *verdict,
+                                       uint64_t hits, int64_t now_us, uint64_t *random)
+{
+    const struct wr_limit limit = counter->limit;
+    const struct wr_verdict before = wr_counter_peek(counter, 0, now_us);
+    const bool is_bucket = limit.algorithm == WR_ALGORITHM_TOKEN_BUCKET;
+    const uint64_t more = draw(random, 1, 20);
+
+    (void) verdict;
+    (void) hits;
+    if (before.over) {
+        return;
+    }
+    counter->limit.requests += more;
+    counter->limit.burst += more;
+    ASSERT_OF(counter, wr_counter_peek(counter, 0, now_us).remaining == before.remaining + more);
+    counter->limit = limit;
+
+    const uint64_t fewer = draw(random, 0, (is_bucket ? limit.burst : limit.requests) - 1);
+    const uint64_t left = before.remaining > fewer ? before.remaining - fewer : 0;
+
+    counter->limit.requests -= is_bucket ? 0 : fewer;
+    counter->limit.burst -= is_bucket ? fewer : 0;
+
+    const struct wr_verdict lowered = wr_counter_peek(counter, 0, now_us);
+
+    ASSERT_OF(counter, lowered.remaining == left);
+    ASSERT_OF(counter, is_bucket || lowered.over == (before.remaining < fewer));
+    counter->limit = limit;
+}
+
+Test(algorithm, a_changed_limit_keeps_what_was_used)
+{
+    live(change_keeps_what_was_used);
 }
