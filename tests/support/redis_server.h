@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Redis server of a test's own: on a Unix socket in a new directory below the one for temporary
- * files, without persistence. It ends with the test, also when the test crashes.
+ * files, without persistence. It ends with the test, also when that crashes; then its directory
+ * stays.
  *
  * Threads: owner thread only, which must outlive the server.
  */
