@@ -14,7 +14,8 @@
     }
 
 const struct wr_counter_kind *const wr_counter_kinds[][3] = {
-    [WR_ALGORITHM_FIXED_WINDOW] = ANY_ALIGNMENT(wr_fixed_window_kind),
+    [WR_ALGORITHM_FIXED_WINDOW] = {&wr_fixed_window_kind, &wr_first_hit_window_kind,
+                                   &wr_calendar_window_kind},
     [WR_ALGORITHM_SLIDING_WINDOW] = ANY_ALIGNMENT(wr_sliding_window_kind),
     [WR_ALGORITHM_SLIDING_BUCKETS] = ANY_ALIGNMENT(wr_sliding_buckets_kind),
     [WR_ALGORITHM_SLIDING_LOG] = ANY_ALIGNMENT(wr_sliding_log_kind),

@@ -61,6 +61,8 @@ struct subject {
 static const struct subject subjects[] = {
     {"fixed_window", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH, "2.00 L", "2.00 L", twice, twice,
      1.0},
+    {"fixed_window, first_hit", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_FIRST_HIT, "2.00 L", "2.00 L",
+     twice, twice, 0.99},
     {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH, "2.00 L", "1.01 L", twice,
      once_and_a_hundredth, 0.99},
     {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH, "1.00 L", "1.00 L", once,

@@ -17,12 +17,16 @@ enum {
     WORDS = 64, /* enough for all limits here */
 };
 
-static const enum wr_algorithm algorithms[] = {
-    WR_ALGORITHM_FIXED_WINDOW, WR_ALGORITHM_SLIDING_WINDOW, WR_ALGORITHM_SLIDING_BUCKETS,
-    WR_ALGORITHM_SLIDING_LOG,  WR_ALGORITHM_TOKEN_BUCKET,
+static const struct {
+    enum wr_algorithm algorithm;
+    enum wr_alignment alignment;
+} kinds[] = {
+    {WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH},   {WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_FIRST_HIT},
+    {WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH}, {WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH},
+    {WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH},    {WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH},
 };
 
-#define N_ALGORITHMS (sizeof algorithms / sizeof algorithms[0])
+#define N_KINDS (sizeof kinds / sizeof kinds[0])
 
 static struct wr_limit limit_of(size_t i, enum wr_count count)
 {
@@ -30,7 +34,8 @@ static struct wr_limit limit_of(size_t i, enum wr_count count)
         .requests = 5,
         .length_us = S(60),
         .count = count,
-        .algorithm = algorithms[i],
+        .algorithm = kinds[i].algorithm,
+        .alignment = kinds[i].alignment,
         .n_buckets = 6,
         .burst = 5,
     };
@@ -45,7 +50,7 @@ static void assert_equal(struct wr_verdict a, struct wr_verdict b, int step)
 
 Test(algorithm, a_peek_says_what_a_take_comes_to_and_changes_nothing)
 {
-    for (size_t i = 0; i < N_ALGORITHMS; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         const struct wr_limit limit = limit_of(i, WR_COUNT_ADMITTED);
         const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
         uint64_t state[WORDS] = {0}, before[WORDS];
@@ -66,7 +71,7 @@ Test(algorithm, a_peek_says_what_a_take_comes_to_and_changes_nothing)
 
 Test(algorithm, what_charges_nothing_leaves_the_state_as_it_was)
 {
-    for (size_t i = 0; i < N_ALGORITHMS; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         const struct wr_limit limit = limit_of(i, WR_COUNT_ADMITTED);
         const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
         uint64_t state[WORDS] = {0}, before[WORDS] = {0};
@@ -87,7 +92,7 @@ Test(algorithm, what_charges_nothing_leaves_the_state_as_it_was)
 
 Test(algorithm, the_first_word_is_when_the_counter_is_as_good_as_never_hit)
 {
-    for (size_t i = 0; i < N_ALGORITHMS; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         const struct wr_limit limit = limit_of(i, WR_COUNT_ALL);
         const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
         const uint64_t never_hit[WORDS] = {0};
@@ -139,7 +144,8 @@ static struct wr_limit random_limit(size_t i, uint64_t *random)
         .requests = draw(random, 1, 12),
         .length_us = (int64_t) draw(random, 50, draw(random, 0, 1) == 0 ? 500 : 1000000),
         .count = draw(random, 0, 2) == 0 ? WR_COUNT_ALL : WR_COUNT_ADMITTED,
-        .algorithm = algorithms[i],
+        .algorithm = kinds[i].algorithm,
+        .alignment = kinds[i].alignment,
         .n_buckets = (uint32_t) draw(random, 1, 12),
         .burst = draw(random, 1, 12),
     };
@@ -163,7 +169,7 @@ typedef void (*property_fn)(struct wr_counter *counter, const struct wr_verdict 
 
 static void live(property_fn property)
 {
-    for (size_t i = 0; i < N_ALGORITHMS; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         uint64_t random = 1;
 
         for (int life = 0; life < LIVES; life++) {

@@ -4,7 +4,9 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
+#include "limit/calendar.h"
 #include "limit/unit.h"
+#include "tests/unit/limit/counter.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
@@ -217,4 +219,91 @@ Test(fixed_window, a_raised_limit_helps_at_once_and_a_lowered_one_counts_what_wa
     (void) wr_fixed_window_take(&state, &three_a_minute, 3, S(0));
     cr_assert_eq(wr_fixed_window_take(&state, &five, 1, S(1)).remaining, 1u);
     cr_assert(wr_fixed_window_take(&state, &two, 0, S(2)).over);
+}
+
+static const struct wr_limit five_from_first = {
+    .requests = 5, .length_us = S(60), .alignment = WR_ALIGN_FIRST_HIT};
+
+/* 5 a minute, hits at 39, 46, 53, 61, 62, 68, 98 and 99.5 s: from the first, and from the epoch. */
+Test(fixed_window, a_minute_from_the_first_hit_is_no_minute_of_the_clock)
+{
+    static const struct wr_limit five = {.requests = 5, .length_us = S(60)};
+    static const struct wr_step from_first[] = {
+        {S(39), 1, false, 4, S(60)}, {S(46), 1, false, 3, S(53)},
+        {S(53), 1, false, 2, S(46)}, {S(61), 1, false, 1, S(38)},
+        {S(62), 1, false, 0, S(37)}, {S(68), 1, true, 0, S(31)},
+        {S(98), 1, true, 0, S(1)},   {S(99) + 500000, 1, false, 4, S(60)},
+    };
+    static const struct wr_step from_epoch[] = {
+        {S(39), 1, false, 4, S(21)}, {S(46), 1, false, 3, S(14)},
+        {S(53), 1, false, 2, S(7)},  {S(61), 1, false, 4, S(59)},
+        {S(62), 1, false, 3, S(58)}, {S(68), 1, false, 2, S(52)},
+        {S(98), 1, false, 1, S(22)}, {S(99) + 500000, 1, false, 0, S(20) + 500000},
+    };
+
+    WR_PLAY(five_from_first, from_first);
+    WR_PLAY(five, from_epoch);
+}
+
+Test(fixed_window, a_look_or_a_hit_that_is_not_counted_begins_no_window)
+{
+    struct wr_limit admitted = five_from_first;
+    static const struct wr_step steps[] = {
+        {S(10), 0, false, 5, S(60)}, {S(20), -1, false, 5, S(60)}, {S(30), 6, true, 0, S(60)},
+        {S(40), 1, false, 4, S(60)}, {S(100) - 1, 5, true, 0, 1},  {S(100), 5, false, 0, S(60)},
+    };
+
+    admitted.count = WR_COUNT_ADMITTED;
+    WR_PLAY(admitted, steps);
+}
+
+Test(fixed_window, a_hit_before_the_first_is_late_and_one_of_another_time_begins_anew)
+{
+    static const struct wr_step steps[] = {
+        {S(100), 5, false, 0, S(60)},    {S(100) - 5, 1, true, 0, S(60)},
+        {S(40) - 1, 1, false, 4, S(60)}, {S(99) - 1, 0, false, 4, S(1)},
+        {S(99) - 1, -9, false, 5, S(1)},
+    };
+
+    WR_PLAY(five_from_first, steps);
+}
+
+/* In the zone of one transition, an hour east of Greenwich, and from 31 March at 1:00 two. */
+static struct wr_zone_transition to_summer[] = {{INT64_MIN, 3600}, {S(1711846800), 7200}};
+static const struct wr_zone zone = {2, to_summer};
+
+Test(fixed_window, a_day_of_the_calendar_ends_at_midnight_of_its_zone)
+{
+    static const struct wr_calendar day = {.unit = WR_UNIT_DAY, .zone = &zone};
+    static const struct wr_limit limit = {
+        .requests = 3, .length_us = S(86400), .alignment = WR_ALIGN_CALENDAR, .calendar = &day};
+    static const struct wr_step steps[] = {
+        {S(1711839600), 2, false, 1, S(23 * 3600)},         /* the day has 23 hours */
+        {S(1711839600) - 5, 1, false, 0, S(23 * 3600) + 5}, /* late */
+        {S(1711922400) - 1, 1, true, 0, 1},
+        {S(1711922400), 3, false, 0, S(86400)},
+        {S(1711922400), -1, false, 1, S(86400)},
+        {S(1712008800), 0, false, 3, S(86400)},
+    };
+
+    WR_PLAY(limit, steps);
+}
+
+Test(fixed_window, a_month_of_the_calendar_may_be_longer_than_its_unit)
+{
+    static const struct wr_calendar month = {.unit = WR_UNIT_MONTH, .zone = &zone};
+    static const struct wr_limit limit = {.requests = 3,
+                                          .length_us = S(30 * 86400),
+                                          .alignment = WR_ALIGN_CALENDAR,
+                                          .calendar = &month};
+    static const struct wr_step steps[] = {
+        {S(1709247600), 2, false, 1, S(743 * 3600)}, /* March, an hour short of 31 days */
+        {S(1709247601), 1, false, 0, S(743 * 3600) - S(1)},
+        {S(1709247602), 1, true, 0, S(743 * 3600) - S(2)},
+        {S(1711922400) - 1, 1, true, 0, 1},
+        {S(1711922400), 1, false, 2, S(720 * 3600)},
+        {S(1706742000), 1, false, 2, S(696 * 3600)}, /* from another time: February */
+    };
+
+    WR_PLAY(limit, steps);
 }
