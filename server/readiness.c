@@ -12,13 +12,23 @@ void wr_readiness_init(struct wr_readiness *readiness, struct wr_health *health)
     atomic_init(&readiness->parts, 0);
 }
 
+static const char *missing_from(unsigned parts)
+{
+    if ((parts & WR_READY_RULES) == 0) {
+        return "rules";
+    }
+    return (parts & WR_READY_STORE) == 0 ? "store" : "store of limits of a second";
+}
+
+/* What begins or ends the state, and at the start what is still waited for once there are rules. */
 static void tell(unsigned before, unsigned after)
 {
-    if (before == ALL) {
-        wr_log(WR_LOG_WARN, "health: NOT_SERVING, reason: %s",
-               (after & WR_READY_STORE) == 0 ? "store" : "rules");
-    } else if (after == ALL) {
+    const bool has_rules_now = (after & ~before & WR_READY_RULES) != 0;
+
+    if (after == ALL) {
         wr_log(WR_LOG_INFO, "health: SERVING");
+    } else if (before == ALL || has_rules_now) {
+        wr_log(WR_LOG_WARN, "health: NOT_SERVING, reason: %s", missing_from(after));
     }
 }
 

@@ -109,6 +109,7 @@ def test_starts_before_redis(start_redis, serve):
     caller = server.caller()
     assert caller.call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
     assert health(server) == "NOT_SERVING"
+    assert "health: NOT_SERVING, reason: store" in server.log()
     start_redis(port=port)
     wait_until(lambda: health(server) == "SERVING", "SERVING after Redis came", 10)
     answers_again(caller)

@@ -12,15 +12,17 @@ Test(readiness, serving_is_all_parts_together)
         enum wr_ready_part part;
         bool is_there, is_serving;
     } rows[] = {
-        {WR_READY_STORE, true, false},  {WR_READY_RULES, true, true},
-        {WR_READY_RULES, true, true},   {WR_READY_STORE, false, false},
-        {WR_READY_STORE, false, false}, {WR_READY_RULES, false, false},
-        {WR_READY_STORE, true, false},  {WR_READY_RULES, true, true},
+        {WR_READY_STORE, true, false},       {WR_READY_RULES, true, true},
+        {WR_READY_RULES, true, true},        {WR_READY_STORE, false, false},
+        {WR_READY_STORE, false, false},      {WR_READY_RULES, false, false},
+        {WR_READY_STORE, true, false},       {WR_READY_RULES, true, true},
+        {WR_READY_PER_SECOND, false, false}, {WR_READY_PER_SECOND, true, true},
     };
     struct wr_health *const health = wr_health_new(1);
     struct wr_readiness readiness;
 
     wr_readiness_init(&readiness, health);
+    wr_readiness_set(&readiness, WR_READY_PER_SECOND, true);
     cr_assert_not(wr_health_is_serving(health));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         wr_readiness_set(&readiness, rows[i].part, rows[i].is_there);
@@ -45,6 +47,7 @@ Test(readiness, health_agrees_when_two_threads_have_set_it)
     pthread_t thread;
 
     wr_readiness_init(&readiness, health);
+    wr_readiness_set(&readiness, WR_READY_PER_SECOND, true);
     cr_assert_eq(pthread_create(&thread, NULL, toggle_store, &readiness), 0);
     for (int i = 0; i < 2001; i++) {
         wr_readiness_set(&readiness, WR_READY_RULES, i % 2 == 0);
