@@ -16,19 +16,26 @@ READY_SECONDS = 60
 class Cluster:
     """nodes: all servers that were started; who is a primary may change."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, tls_settings=()):
+        """tls_settings: words of a command line, without ports; with them nodes have a port for TLS as well."""
         self.program, self.folder = program, str(folder)
-        self.nodes, self.bus_ports = [], []
+        self.tls_settings = tls_settings
+        self.nodes, self.bus_ports, self.tls_ports = [], [], []
 
     def start_node(self, *settings):
         folder = os.path.join(self.folder, f"n{len(self.nodes)}")
         os.mkdir(folder)
         self.nodes.append(RedisServer(self.program, folder))
         self.bus_ports.append(free_port())
+        self.tls_ports.append(free_port() if self.tls_settings else None)
         self.restart(self.nodes[-1], *settings)
 
     def restart(self, node, *settings):
-        bus_port = self.bus_ports[self.nodes.index(node)]
+        i = self.nodes.index(node)
+        bus_port = self.bus_ports[i]
+        if self.tls_settings:
+            settings = ("--tls-port", str(self.tls_ports[i]), "--tls-cluster", "yes",
+                        "--tls-replication", "yes", *self.tls_settings, *settings)
         node.start("--cluster-enabled", "yes", "--cluster-port", str(bus_port),
                    "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", str(NODE_TIMEOUT_MS),
                    "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", *settings)
@@ -57,7 +64,8 @@ class Cluster:
         return self.nodes[-1]
 
     def meet(self, node):
-        node.call("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port, self.bus_ports[0])
+        port = self.tls_ports[0] or self.nodes[0].port
+        node.call("CLUSTER", "MEET", "127.0.0.1", port, self.bus_ports[0])
 
     def knows_all(self, node):
         text = node.call("CLUSTER", "NODES").decode()
