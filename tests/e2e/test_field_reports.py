@@ -29,10 +29,11 @@ time-idle-overflow           tests/unit/limit/fixed_window_test.c; other kinds w
 time-window-story            tests/cases/scenarios/base-time.yaml
 time-wait-is-enough          tests/cases/scenarios/base-time.yaml; the bucket waits
 time-boundary-as-promised    tests/cases/scenarios/base-time.yaml; other kinds wait
-redis-script-flush           waits for Redis
+redis-script-flush           tests/e2e/test_redis_cluster.py, each node in turn;
+                             tests/e2e/test_redis.py, one server
 redis-dns-moves              waits for Redis
 redis-lost-reply             waits for Redis
-redis-cross-slot             waits for Redis
+redis-cross-slot             tests/e2e/test_redis_cluster.py, keys in several slots, and in one
 redis-acl-minimum            waits for Redis
 fail-sentinel-mixed-tls      waits for Redis
 fail-store-returns           waits for Redis
