@@ -65,17 +65,19 @@ def ready(server):
     return server.caller()
 
 
-@pytest.mark.parametrize("url", ["{url}", "redis://{url}", "redis://{url}/3", "unix:{path}", "{path}"])
+@pytest.mark.parametrize("url", ["{url}", "redis://{url}", "redis://{url}/3", "localhost:{port}", "unix:{path}",
+                                 "{path}"])
 def test_counts(redis, serve, url):
-    caller = ready(serve(url.format(url=redis.url, path=redis.path), *PATIENT))
+    caller = ready(serve(url.format(url=redis.url, port=redis.port, path=redis.path), *PATIENT))
     for left in range(4, -1, -1):
         same(f"OK: OK {left} of 5/HOUR", caller.call("d", [["k", "a"]]))
     same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
     same("OK: OK 4 of 5/HOUR, bare", caller.call("d", [["k", "b"]], [["none", ""]]))
 
 
-def test_two_servers_count_together(redis, serve):
-    one, other = (ready(serve(redis.url, *PATIENT)) for _ in range(2))
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_two_servers_count_together(redis, serve, n_threads):
+    one, other = (ready(serve(redis.url, *PATIENT, "--redis-io-threads", str(n_threads))) for _ in range(2))
     for _ in range(2):
         one.call("d", [["k", "a"]])
         other.call("d", [["k", "a"]])
