@@ -7,6 +7,7 @@ import os
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,11 +42,11 @@ def private_redis(program: str) -> Iterator[Redis]:
         words = [program, "--port", "0", "--unixsocket", path, "--dir", folder, "--save", "", "--appendonly", "no"]
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
             try:
-                end = time.monotonic() + servers.START_SECONDS
+                end, pause = time.monotonic() + servers.START_SECONDS, threading.Event()
                 while not os.path.exists(path):
                     if process.poll() is not None or time.monotonic() > end:
                         raise RuntimeError(f"{program} did not open {path}")
-                    time.sleep(0.02)
+                    pause.wait(0.02)
                 yield Redis(process, "unix:" + path)
             finally:
                 process.terminate()
