@@ -17,6 +17,7 @@
 #include "store/redis/route.h"
 #include "store/redis/slots.h"
 #include "store/redis/target.h"
+#include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
 
 #define N_NODES 3
@@ -775,4 +776,41 @@ Test(redis_cluster, nothing_is_sent_after_the_close)
     cr_assert_eq(charge_for(&bed, 7, PATIENCE_US), WR_REDIS_AWAY);
     expect_charges(&bed, 0, 0, 0);
     end(&bed);
+}
+
+Test(redis_cluster, without_memory_a_new_node_has_to_wait)
+{
+    struct bed bed;
+
+    make(&bed);
+    for (size_t i = 0; i < N_SCRIPT; i++) {
+        answer_charge(&bed.nodes[0], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[2].port);
+    }
+    open_route(&bed);
+    wait_for(atomic_load(&bed.is_ready));
+    failing_malloc_start(0);
+
+    const enum wr_redis_end end_without = charge_for(&bed, 7, 50000);
+
+    failing_malloc_stop();
+    cr_assert_neq(end_without, WR_REDIS_TIMED_OUT);
+    cr_assert_eq(atomic_load(&bed.nodes[2].n_charges), 0);
+    wait_for(is_charged(&bed, 7));
+    cr_assert_eq(atomic_load(&bed.nodes[2].n_charges), 1);
+    end(&bed);
+}
+
+Test(redis_cluster, what_could_not_be_made)
+{
+    const struct wr_redis_route_frame frame = {.on_ready = told_ready};
+    const struct wr_redis_target target = {.topology = WR_REDIS_CLUSTER};
+    struct wr_redis_route *route = NULL;
+
+    failing_malloc_start(0);
+
+    const enum wr_err err = wr_redis_cluster_new(&frame, &target, &route);
+
+    failing_malloc_stop();
+    cr_assert_eq(err, WR_ERR_NO_MEMORY);
+    cr_assert_null(route);
 }
