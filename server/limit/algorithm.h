@@ -2,7 +2,9 @@
 /*
  * What a store needs to know of an algorithm: how large the state of a counter is, which clock it
  * goes by, and four functions. The state is words in a place of the store's; all zero: never hit.
- * Whoever has no state at all passes WR_STATE_WORDS_MAX words of zero to what does not write.
+ * Whoever has no state at all passes WR_STATE_WORDS_MAX words of zero to what does not write; and a
+ * state that is INT64_MAX and zeros, which a store may set aside for one to come, is never hit,
+ * too.
  *
  * Invariants, which tests hold every kind to:
  * - The first word of a state is the moment from which the counter is as good as never hit, by the
@@ -53,12 +55,15 @@ struct wr_counter_kind {
                                 int64_t now_us);
 };
 
-/* By algorithm and alignment. */
+/* By algorithm and alignment; and those that warm up first, by clock. */
 extern const struct wr_counter_kind *const wr_counter_kinds[][3];
+extern const struct wr_counter_kind wr_warm_up_kinds[2];
 
 static inline const struct wr_counter_kind *wr_counter_kind_of(const struct wr_limit *limit)
 {
-    return wr_counter_kinds[limit->algorithm][limit->alignment];
+    const struct wr_counter_kind *const kind = wr_counter_kinds[limit->algorithm][limit->alignment];
+
+    return limit->warm_up_us == 0 ? kind : &wr_warm_up_kinds[kind->clock];
 }
 
 /* The time that counters of `kind` go by. */

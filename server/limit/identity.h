@@ -29,6 +29,9 @@ enum wr_identity_mark {
 #define WR_IDENTITY_ENTRY_SIZE (1 + 4 + 4)
 #define WR_IDENTITY_TAIL_SIZE (1 + 8 + 1 + 1 + 4)
 
+/* Beside the algorithm of a limit that warms up: its counters have states of another layout. */
+#define WR_IDENTITY_WARM_UP 0x80
+
 /* What tells counters of one path apart. */
 struct wr_identity_tail {
     int64_t length_us; /* of the window */

@@ -16,10 +16,9 @@ struct level {
     int64_t interval_us;
     uint64_t burst;
     int64_t capacity_us; /* burst × interval_us */
-    int64_t most_us;  /* that takes alone explain: capacity_us, or as a limit of nothing found it */
-    int64_t debt_us;  /* at most most_us, unless the limit counts all */
-    int64_t kept_us;  /* of the debt, beyond most_us what clocks jitter explains */
-    bool is_restated; /* other than the state says */
+    int64_t debt_us;     /* no more than takes explain, unless the limit counts all */
+    int64_t kept_us;     /* of the debt, with what clocks jitter explains */
+    bool is_restated;    /* other than the state says */
 };
 
 static int64_t multiplied(uint64_t hits, int64_t interval_us)
@@ -45,6 +44,14 @@ static inline int64_t interval_of(const struct wr_limit *limit, int64_t known_us
     return (int64_t) ((length_us + requests - 1) / requests);
 }
 
+/* The debt that takes explain: the capacity, or more where the limit is lower for now. */
+static inline int64_t most_debt(const struct level *level, const struct wr_limit *limit)
+{
+    const uint64_t most = limit->burst_most > limit->burst ? limit->burst_most : limit->burst;
+
+    return most == level->burst ? level->capacity_us : multiplied(most, level->interval_us);
+}
+
 static inline void restate(struct level *level, const struct wr_token_bucket *state,
                            const struct wr_limit *limit)
 {
@@ -57,12 +64,16 @@ static inline void restate(struct level *level, const struct wr_token_bucket *st
         level->is_restated = true;
     }
     level->debt_us = level->kept_us;
-    if (level->debt_us > level->most_us && limit->count != WR_COUNT_ALL) {
-        level->debt_us = level->most_us;
-        if (level->kept_us > level->most_us + WR_CLOCK_JITTER_US) {
-            level->kept_us = level->most_us;
-            level->is_restated = true;
-        }
+    if (level->debt_us <= level->capacity_us || limit->count == WR_COUNT_ALL) {
+        return;
+    }
+
+    const int64_t most_us = most_debt(level, limit);
+
+    level->debt_us = level->kept_us < most_us ? level->kept_us : most_us;
+    if (level->kept_us > most_us + WR_CLOCK_JITTER_US) {
+        level->kept_us = most_us;
+        level->is_restated = true;
     }
 }
 
@@ -72,21 +83,16 @@ static inline void reckon(struct level *level, const struct wr_token_bucket *sta
                           const struct wr_limit *limit, int64_t now_us)
 {
     level->interval_us = interval_of(limit, state->interval_us);
-    level->burst = limit->burst;
-    level->most_us = multiplied(level->burst, level->interval_us);
-    if (level->most_us == DEBT_MAX) {
+    level->burst = limit->requests > 0 ? limit->burst : 0;
+    level->capacity_us = multiplied(level->burst, level->interval_us);
+    if (level->capacity_us == DEBT_MAX) {
         level->burst = (uint64_t) (DEBT_MAX / level->interval_us);
-        level->most_us = (int64_t) level->burst * level->interval_us;
-    }
-    level->capacity_us = level->most_us;
-    if (limit->requests == 0) {
-        level->burst = 0;
-        level->capacity_us = 0;
+        level->capacity_us = (int64_t) level->burst * level->interval_us;
     }
     level->debt_us = 0;
     level->kept_us = 0;
     level->is_restated = false;
-    if (state->stamp_us > now_us) {
+    if (state->stamp_us > now_us && state->interval_us > 0) {
         level->kept_us = state->stamp_us - now_us;
         restate(level, state, limit);
     }

@@ -26,12 +26,16 @@ enum {
 static const struct {
     const char *name;
     enum wr_algorithm algorithm;
+    enum wr_alignment alignment;
+    int64_t warm_up_us;
 } kinds[] = {
-    {"fixed_window", WR_ALGORITHM_FIXED_WINDOW},
-    {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW},
-    {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS},
-    {"sliding_log", WR_ALGORITHM_SLIDING_LOG},
-    {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET},
+    {"fixed_window", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH, 0},
+    {"first_hit", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_FIRST_HIT, 0},
+    {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH, 0},
+    {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH, 0},
+    {"sliding_log", WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH, 0},
+    {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, 0},
+    {"warmed_up_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, MINUTE_US},
 };
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
@@ -72,6 +76,9 @@ static void bench(uint64_t requests, const char *name, uint64_t takes)
                 .length_us = MINUTE_US,
                 .count = WR_COUNT_ADMITTED,
                 .algorithm = kinds[i].algorithm,
+                .alignment = kinds[i].alignment,
+                .warm_up_us = kinds[i].warm_up_us,
+                .warm_up_start = 1,
                 .n_buckets = 60,
                 .burst = requests / 10,
             };

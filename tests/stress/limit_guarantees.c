@@ -3,8 +3,8 @@
  * What each algorithm promises, against an adversary: the most that is admitted in any window of a
  * limit's length, wherever it begins, and in any instant, a hundredth of that. Schedules of takes
  * are random, greedy (all that fits, as soon as it does), bursts around a boundary, and greedy with
- * clocks that were read too early; limits, lengths, bursts and buckets are random, too. That the
- * bounds are reached, or nearly, shows that the search is not blind.
+ * clocks that were read too early; limits, lengths, bursts and buckets are random, too, and some
+ * limits warm up. That the bounds are reached, or nearly, shows that the search is not blind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum {
     SCHEDULES = 100000, /* of each algorithm */
     STEPS_MAX = 1200,
-    WORDS = 3 + 2 * WR_SLIDING_LOG_MAX,
+    WORDS = 8 + 2 * WR_SLIDING_LOG_MAX,
     JITTER_US = 20,
 };
 
@@ -107,14 +107,19 @@ static struct wr_limit random_limit(const struct subject *subject, uint64_t *ran
     const int64_t requests = between(random, 1, is_large ? 300 : 12);
     const int64_t shortest_us = 2 * requests; /* so that a hit has an interval of its own */
 
+    const int64_t length_us =
+        between(random, shortest_us, between(random, 1, 2) == 1 ? 1000 : 1000000);
+
     return (struct wr_limit){
         .requests = (uint64_t) requests,
-        .length_us = between(random, shortest_us, between(random, 1, 2) == 1 ? 1000 : 1000000),
+        .length_us = length_us,
         .count = WR_COUNT_ADMITTED,
         .algorithm = subject->algorithm,
         .alignment = subject->alignment,
         .n_buckets = (uint32_t) between(random, 1, 12),
         .burst = (uint64_t) between(random, 1, requests + 3),
+        .warm_up_us = between(random, 1, 8) == 1 ? between(random, 1, 2 * length_us) : 0,
+        .warm_up_start = (uint64_t) between(random, 1, requests),
     };
 }
 

@@ -114,6 +114,28 @@ Test(algorithm, the_first_word_is_when_the_counter_is_as_good_as_never_hit)
     }
 }
 
+Test(algorithm, a_state_that_was_set_aside_is_never_hit)
+{
+    for (size_t i = 0; i < N_KINDS; i++) {
+        struct wr_limit limit = limit_of(i, WR_COUNT_ADMITTED);
+
+        for (int is_warm = 0; is_warm < 2; is_warm++) {
+            uint64_t never_hit[WORDS] = {0}, aside[WORDS] = {INT64_MAX};
+            const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
+
+            cr_assert_eq(kind->state_words(aside, &limit), kind->state_words(never_hit, &limit));
+            assert_equal(kind->peek(aside, &limit, 2, S(BEGIN_S)),
+                         kind->peek(never_hit, &limit, 2, S(BEGIN_S)), (int) i);
+            (void) kind->refund(aside, &limit, 2, S(BEGIN_S));
+            (void) kind->take(aside, &limit, 2, S(BEGIN_S));
+            (void) kind->take(never_hit, &limit, 2, S(BEGIN_S));
+            cr_assert_arr_eq(aside, never_hit, sizeof aside, "kind %zu", i);
+            limit.warm_up_us = S(30);
+            limit.warm_up_start = 3;
+        }
+    }
+}
+
 Test(algorithm, a_kind_goes_by_one_clock)
 {
     const struct wr_now now = {.wall_us = 1, .mono_us = 2};
