@@ -26,6 +26,7 @@ static const struct wr_option_choice stores[] = {
 
 static const struct wr_option_choice redis_types[] = {
     {"single", WR_REDIS_SINGLE},
+    {"sentinel", WR_REDIS_SENTINEL},
     {"cluster", WR_REDIS_CLUSTER},
     {NULL, 0},
 };
@@ -247,8 +248,9 @@ const struct wr_option_row wr_option_rows[] = {
      .offset = AT(redis_type),
      .default_text = "single",
      .choices = redis_types,
-     .help = "NAME  what --redis-url leads to: one server, or a cluster, of which it names some "
-             "nodes: HOST:PORT,HOST:PORT"},
+     .help = "NAME  what --redis-url leads to: one server; sentinels, which look after the primary "
+             "of that name: NAME,HOST:PORT,HOST:PORT; or a cluster, of which it names some nodes: "
+             "HOST:PORT,HOST:PORT"},
     {.variable = "REDIS_SOCKET_TYPE",
      .kind = WR_OPTION_CHOICE,
      .offset = AT(redis_socket_type),
@@ -262,6 +264,12 @@ const struct wr_option_row wr_option_rows[] = {
      .default_text = "",
      .help = "[USER:]PASSWORD  in place of what the URL has; better as a variable, since others "
              "can see a command line"},
+    {.flag = "redis-sentinel-auth",
+     .variable = "REDIS_SENTINEL_AUTH",
+     .kind = WR_OPTION_SECRET,
+     .offset = AT(redis_sentinel_auth),
+     .default_text = "",
+     .help = "[USER:]PASSWORD  for the sentinels, which never get that of Redis"},
     {.flag = "redis-tls",
      .variable = "REDIS_TLS",
      .kind = WR_OPTION_BOOL,
@@ -365,6 +373,12 @@ const struct wr_option_row wr_option_rows[] = {
      .offset = AT(redis_per_second_auth),
      .default_text = "",
      .help = "[USER:]PASSWORD  as --redis-auth"},
+    {.flag = "redis-per-second-sentinel-auth",
+     .variable = "REDIS_PERSECOND_SENTINEL_AUTH",
+     .kind = WR_OPTION_SECRET,
+     .offset = AT(redis_per_second_sentinel_auth),
+     .default_text = "",
+     .help = "[USER:]PASSWORD  as --redis-sentinel-auth"},
     {.flag = "redis-per-second-tls",
      .variable = "REDIS_PERSECOND_TLS",
      .kind = WR_OPTION_BOOL,

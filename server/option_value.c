@@ -11,6 +11,8 @@ _Static_assert(sizeof(enum wr_failure_mode) == sizeof(unsigned), "choices are wr
 _Static_assert(sizeof(enum wr_log_level) == sizeof(unsigned), "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_redis_key_form) == sizeof(unsigned),
                "choices are written as unsigned");
+_Static_assert(sizeof(enum wr_redis_topology) == sizeof(unsigned),
+               "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_redis_socket_type) == sizeof(unsigned),
                "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_store_kind) == sizeof(unsigned), "choices are written as unsigned");

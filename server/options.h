@@ -50,13 +50,14 @@ struct wr_options {
     uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
     uint64_t max_counters;
     const char *redis_url, *redis_auth, *redis_key_prefix, *redis_key_secret_file;
+    const char *redis_sentinel_auth;
     enum wr_store_kind store;
     enum wr_redis_topology redis_type, redis_per_second_type;
     enum wr_redis_socket_type redis_socket_type;
     enum wr_redis_key_form redis_key_form; /* without hashes */
     bool has_redis_key_hash;
     bool has_redis_per_second;
-    const char *redis_per_second_url, *redis_per_second_auth;
+    const char *redis_per_second_url, *redis_per_second_auth, *redis_per_second_sentinel_auth;
     enum wr_redis_socket_type redis_per_second_socket_type;
     bool has_redis_tls, has_redis_per_second_tls, has_redis_sentinel_tls, has_redis_any_name;
     uint64_t over_limit_cache_bytes; /* 0: no cache */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "store/backend.h"
 #include "store/redis/cluster.h"
+#include "store/redis/sentinel.h"
 #include "store/redis/single.h"
 #include "store/redis/socket.h"
 #include "store/redis/store.h"
@@ -23,6 +24,7 @@
 
 static const wr_redis_route_new_fn routes[] = {
     [WR_REDIS_SINGLE] = wr_redis_single_new,
+    [WR_REDIS_SENTINEL] = wr_redis_sentinel_new,
     [WR_REDIS_CLUSTER] = wr_redis_cluster_new,
 };
 
@@ -36,6 +38,7 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
         .topology = options->redis_type,
         .socket_type = options->redis_socket_type,
         .auth = options->redis_auth,
+        .sentinel_auth = options->redis_sentinel_auth,
         .has_tls = options->has_redis_tls,
         .has_sentinel_tls = options->has_redis_sentinel_tls,
     };
@@ -45,6 +48,7 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
         .topology = options->redis_per_second_type,
         .socket_type = options->redis_per_second_socket_type,
         .auth = options->redis_per_second_auth,
+        .sentinel_auth = options->redis_per_second_sentinel_auth,
         .has_tls = options->has_redis_per_second_tls,
         .has_sentinel_tls = options->has_redis_sentinel_tls,
     };

@@ -87,6 +87,8 @@
       "Times requests were held off a Redis that did not answer or was not ready.")                \
     X(WR_METRIC_REDIS_SCRIPT_LOADS, "redis_script_reloads_total",                                  \
       "Requests repeated because Redis had forgotten the script.")                                 \
+    X(WR_METRIC_REDIS_PRIMARY_CHANGES, "redis_primary_changes_total",                              \
+      "Times that sentinels named another primary.")                                               \
     X(WR_METRIC_REDIS_REDIRECTS, "redis_redirects_total",                                          \
       "Requests that a node of the cluster sent elsewhere.")                                       \
     X(WR_METRIC_REDIS_TLS_LOADS, "redis_tls_reload_success_total",                                 \

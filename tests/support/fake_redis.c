@@ -25,6 +25,7 @@ struct peer {
     int fd;   /* owned; -1: free */
     char *in; /* owned; what came and was not understood yet */
     size_t n_in;
+    bool is_subscriber;
 };
 
 struct wr_fake_redis {
@@ -35,12 +36,13 @@ struct wr_fake_redis {
     char path[96];
     uint16_t port; /* 0: on the path */
     int listener;
-    int orders[2]; /* a pipe to the thread: f freezes, t thaws, q ends */
+    int orders[2]; /* a pipe to the thread: f freezes, t thaws, p publishes, q ends */
     int acks[2];   /* a pipe back: that was done */
     atomic_size_t n_connections;
     /* of the thread */
     struct peer peers[MAX_PEERS];
     bool is_frozen;
+    const char *message; /* to publish */
 };
 
 static bool is(struct wr_str word, const char *text)
@@ -102,6 +104,8 @@ static void say_echo(struct peer *peer, struct wr_str word)
 static void obey(struct wr_fake_redis *fake, struct peer *peer, const struct wr_str *words,
                  size_t n)
 {
+    peer->is_subscriber |= is(words[0], "SUBSCRIBE");
+
     const char *const answer = fake->answer != NULL ? fake->answer(fake->context, words, n) : NULL;
 
     if (answer != NULL && strcmp(answer, WR_FAKE_HANGS_UP) == 0) {
@@ -188,10 +192,20 @@ static void accept_one(struct wr_fake_redis *fake)
     for (size_t i = 0; i < MAX_PEERS; i++) {
         if (fake->peers[i].fd < 0) {
             fake->peers[i].fd = fd;
+            fake->peers[i].is_subscriber = false;
             return;
         }
     }
     (void) close(fd);
+}
+
+static void publish(struct wr_fake_redis *fake)
+{
+    for (size_t i = 0; i < MAX_PEERS; i++) {
+        if (fake->peers[i].fd >= 0 && fake->peers[i].is_subscriber) {
+            say_text(&fake->peers[i], fake->message);
+        }
+    }
 }
 
 /* False: the end. */
@@ -200,7 +214,11 @@ static bool take_order(struct wr_fake_redis *fake)
     char order = 'q';
 
     WR_ASSERT(read(fake->orders[0], &order, 1) == 1);
-    fake->is_frozen = order == 'f';
+    if (order == 'p') {
+        publish(fake);
+    } else {
+        fake->is_frozen = order == 'f';
+    }
     WR_ASSERT(write(fake->acks[1], &order, 1) == 1);
     return order != 'q';
 }
@@ -346,6 +364,12 @@ uint16_t wr_fake_redis_port(const struct wr_fake_redis *fake)
 void wr_fake_redis_freeze(struct wr_fake_redis *fake, bool is_frozen)
 {
     give_order(fake, is_frozen ? 'f' : 't');
+}
+
+void wr_fake_redis_publish(struct wr_fake_redis *fake, const char *message)
+{
+    fake->message = message;
+    give_order(fake, 'p');
 }
 
 size_t wr_fake_redis_connections(const struct wr_fake_redis *fake)

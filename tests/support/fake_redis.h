@@ -42,6 +42,9 @@ uint16_t wr_fake_redis_port(const struct wr_fake_redis *fake);
  * when that is so. */
 void wr_fake_redis_freeze(struct wr_fake_redis *fake, bool is_frozen);
 
+/* Says this to all connections that have sent SUBSCRIBE. Not while it is frozen. */
+void wr_fake_redis_publish(struct wr_fake_redis *fake, const char *message);
+
 /* How many connections it has accepted. */
 size_t wr_fake_redis_connections(const struct wr_fake_redis *fake);
 

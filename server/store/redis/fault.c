@@ -25,7 +25,9 @@ static const struct wr_redis_fault faults[] = {
      "a script of somebody else blocks the server: SCRIPT KILL, and see who runs it"},
     {WR_REDIS_RENEW, true, "READONLY",
      "the server is a replica: see where the URL leads, or use sentinels"},
-    {WR_REDIS_LOGIN, true, "NOAUTH", "a password is needed: set --redis-auth, or one in the URL"},
+    {WR_REDIS_LOGIN, true, "NOAUTH",
+     "a password is needed: set --redis-auth (of a sentinel: --redis-sentinel-auth), or one in "
+     "the URL"},
     {WR_REDIS_LOGIN, true, "WRONGPASS",
      "user or password is wrong, or the user is off: compare with ACL LIST"},
     {WR_REDIS_REFUSED, true, "NOPERM",
@@ -40,7 +42,8 @@ static const struct wr_redis_fault faults[] = {
     {WR_REDIS_FAIL, false, "WRONGTYPE", "a key of weir holds something else: set another prefix"},
     {WR_REDIS_FAIL, true, "EXECABORT", "please report"},
     {WR_REDIS_LOGIN, true, "ERR AUTH",
-     "it has no password for the default user: leave --redis-auth out, or name a user"},
+     "it has no password for the default user: leave --redis-auth (of a sentinel: "
+     "--redis-sentinel-auth) out, or name a user"},
     {WR_REDIS_LOGIN, true, "ERR DB index", "it has no database of that number: see the URL"},
     {WR_REDIS_LOGIN, true, "ERR SELECT", "a cluster has no databases: see the URL"},
     {WR_REDIS_LOGIN, true, "ERR max number of clients",

@@ -288,6 +288,11 @@ enum wr_err wr_redis_link_move(struct wr_redis_link *link, struct wr_redis_place
     return WR_OK;
 }
 
+bool wr_redis_link_has_met_replica(const struct wr_redis_link *link)
+{
+    return link->has_met_replica;
+}
+
 uint64_t wr_redis_link_load(const struct wr_redis_link *link)
 {
     return link->dialogue.n_live;

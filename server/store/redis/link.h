@@ -59,6 +59,7 @@ struct wr_redis_link_options {
     struct wr_str script_load; /* SCRIPT LOAD as RESP, lives for ever; sent by each greeting and
                                   when the server has forgotten; empty: none */
     bool needs_primary;        /* a replica is as good as nobody: the greeting asks for its ROLE */
+    bool is_discreet;          /* errors in replies are not logged: whoever asks tells them */
     struct wr_str what;        /* of it in the log: "Redis", "Redis sentinel" */
     /* Each may be NULL. In them everything may be called but destroy. */
     void (*on_up)(void *context, struct wr_redis_link *link);
@@ -93,6 +94,9 @@ WR_MUST_USE enum wr_err wr_redis_link_move(struct wr_redis_link *link, struct wr
 
 /* UP, and the breaker lets requests through. */
 bool wr_redis_link_is_ready(const struct wr_redis_link *link);
+
+/* The last attempt ended since needs_primary, and the server is a replica. */
+bool wr_redis_link_has_met_replica(const struct wr_redis_link *link);
 
 /* Requests that wait for their replies. */
 uint64_t wr_redis_link_load(const struct wr_redis_link *link);

@@ -174,7 +174,7 @@ void wr_redis_link_seek(struct wr_redis_link *link)
     const struct wr_str host = wr_str_of(link->host);
 
     link->state = WR_REDIS_LINK_SEEKING;
-    link->is_renewing = link->is_moving = false;
+    link->is_renewing = link->is_moving = link->has_met_replica = false;
     wr_redis_resolve_numeric(host, link->port, &endpoints);
     if (endpoints.n > 0 || link->port == 0 || link->options.resolver == NULL) {
         use_endpoints(link, &endpoints, "it is no address, and no path that is short enough");

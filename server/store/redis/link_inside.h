@@ -76,6 +76,7 @@ struct wr_redis_link {
     int64_t beat_us;      /* when the beat that is out was sent */
     int64_t time_sent_us; /* the same of TIME */
     char *channels;       /* owned; NULL: no subscriber */
+    bool has_met_replica; /* in the last attempt, where that is of no use */
     bool has_failed;      /* the last attempt, or a connection that was of no use */
     bool is_beat_out, is_time_out, is_load_out, is_renewing, is_moving;
     bool was_ready;    /* as last told */

@@ -281,7 +281,7 @@ static void request_answered(struct wr_redis_link *link, struct wr_redis_request
     }
     wr_redis_breaker_answered(&link->breaker);
     if (is_error) {
-        if (is_news(request, &fault)) {
+        if (is_news(request, &fault) && !link->options.is_discreet) {
             log_fault(link, &fault);
         }
         react(link, &fault);
@@ -392,8 +392,9 @@ static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
         break;
     case WR_REDIS_STEP_ROLE:
         if (is_replica(reply)) {
-            wr_redis_link_disconnect(link, "is a replica: see where the URL leads, or use "
-                                           "sentinels");
+            link->has_met_replica = true;
+            wr_redis_link_disconnect(link, "is a replica: see where the URL leads, or what the "
+                                           "sentinels say");
         }
         break;
     case WR_REDIS_STEP_GREETED:
