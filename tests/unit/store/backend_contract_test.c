@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "store/local_store.h"
+#include "store/redis/cluster.h"
 #include "store/redis/single.h"
 #include "store/redis/store.h"
+#include "tests/support/redis_cluster.h"
 #include "tests/support/redis_server.h"
 #include "tests/unit/store/backend_contract.h"
 
 static struct wr_metrics *metrics;
 static struct wr_redis_server server;
+static struct wr_redis_test_cluster cluster;
 static struct contract contract;
 static sem_t reachable;
 
@@ -71,9 +75,14 @@ static void note_reachable(void *context, bool is_reachable)
     }
 }
 
-static struct wr_redis_target target_of_server(struct wr_arena *arena)
+static struct wr_redis_target target_at(const char *url, enum wr_redis_topology topology,
+                                        struct wr_arena *arena)
 {
-    const struct wr_redis_target_texts texts = {.url = server.socket_path, .url_option = "url"};
+    const struct wr_redis_target_texts texts = {
+        .url = url,
+        .url_option = "url",
+        .topology = topology,
+    };
     struct wr_redis_target target;
     char message[WR_REDIS_TARGET_MESSAGE_SIZE];
 
@@ -81,21 +90,22 @@ static struct wr_redis_target target_of_server(struct wr_arena *arena)
     return target;
 }
 
-static void begin_redis_with(enum wr_redis_key_form form)
+/* Comes back when the store has reached its server. */
+static void begin_at(const char *url, enum wr_redis_topology topology,
+                     const struct wr_redis_key_style *keys)
 {
     struct timespec deadline;
     struct wr_arena setup;
 
     begin();
     wr_arena_init(&setup, 1024);
-    cr_assert(wr_redis_server_start(&server, NULL));
     cr_assert_eq(sem_init(&reachable, 0, 0), 0);
 
     const struct wr_redis_store_options options = {
         .setup = &setup,
-        .target = target_of_server(&setup),
-        .keys = {.form = form, .prefix = WR_STR("weir:")},
-        .new_route = wr_redis_single_new,
+        .target = target_at(url, topology, &setup),
+        .keys = *keys,
+        .new_route = topology == WR_REDIS_CLUSTER ? wr_redis_cluster_new : wr_redis_single_new,
         .timeout_us = S(20),
         .limits = {.connect_timeout_us = S(10),
                    .slow_us = S(10),
@@ -112,6 +122,14 @@ static void begin_redis_with(enum wr_redis_key_form form)
     (void) clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += 20;
     cr_assert_eq(sem_timedwait(&reachable, &deadline), 0, "the server is not reached");
+}
+
+static void begin_redis_with(enum wr_redis_key_form form)
+{
+    const struct wr_redis_key_style keys = {.form = form, .prefix = WR_STR("weir:")};
+
+    cr_assert(wr_redis_server_start(&server, NULL));
+    begin_at(server.socket_path, WR_REDIS_SINGLE, &keys);
 }
 
 static void begin_redis(void)
@@ -177,4 +195,46 @@ Test(redis_reference_contract, verdicts)
 Test(redis_reference_contract, random)
 {
     contract_random(&contract);
+}
+
+/* ---- Redis, a cluster ---- */
+
+static void begin_cluster(void)
+{
+    const struct wr_redis_key_style keys = {.prefix = WR_STR("weir:")};
+    char url[64];
+
+    cr_assert(wr_redis_cluster_start(&cluster));
+    (void) snprintf(url, sizeof url, "127.0.0.1:%u,127.0.0.1:%u", cluster.ports[0],
+                    cluster.ports[1]);
+    begin_at(url, WR_REDIS_CLUSTER, &keys);
+}
+
+static void end_cluster(void)
+{
+    end();
+    wr_redis_cluster_stop(&cluster);
+    (void) sem_destroy(&reachable);
+}
+
+TestSuite(redis_cluster_contract, .init = begin_cluster, .fini = end_cluster);
+
+Test(redis_cluster_contract, verdicts)
+{
+    contract_verdicts(&contract);
+}
+
+Test(redis_cluster_contract, random)
+{
+    contract_random(&contract);
+}
+
+Test(redis_cluster_contract, windows)
+{
+    contract_windows(&contract);
+}
+
+Test(redis_cluster_contract, many)
+{
+    contract_many(&contract);
 }
