@@ -285,6 +285,36 @@ def test_a_server_is_no_sentinel(watch, serve):
     expect_unready(server, f"Redis sentinel at 127.0.0.1:{watched.first.port}: does not know the command SENTINEL")
 
 
+def test_users_with_few_rights(watch, serve):
+    """On both sides, as the documentation has it."""
+    watched = watch(n_sentinels=1)
+    for node in (watched.first, watched.second):
+        node.call("ACL", "SETUSER", "weir", "on", ">pw", "~weir:*", "+@connection", "+@scripting", "+@read", "+@write",
+                  "+time")
+    watched.sentinels[0].call("ACL", "SETUSER", "weir", "on", ">pw", "resetchannels", "&+switch-master",
+                              "&+promoted-slave", "+auth", "+ping", "+client|setname", "+subscribe",
+                              "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|masters")
+    server = serve(watched.url, *PATIENT, env={"REDIS_AUTH": "weir:pw", "REDIS_SENTINEL_AUTH": "weir:pw"})
+    caller = ready(server)
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    watched.fail_over()
+    wait_until(lambda: "error" not in caller.call("d", [["big", "a"]]) and watched.second.n_counted() > 0,
+               "counting at the new primary", 5)
+    assert "may not" not in server.log() and "NOPERM" not in server.log()
+
+
+@pytest.mark.parametrize("missing, advice", [
+    ("+sentinel|get-master-addr-by-name", "allow it +sentinel|get-master-addr-by-name and +sentinel|master"),
+    ("+subscribe", "allow it +subscribe &+switch-master &+promoted-slave")])
+def test_user_of_a_sentinel_with_too_few_rights(watch, serve, missing, advice):
+    watched = watch(n_sentinels=1)
+    rights = [r for r in ("+auth", "+ping", "+client|setname", "+subscribe", "+sentinel|get-master-addr-by-name",
+                          "+sentinel|master", "+sentinel|masters") if r != missing]
+    watched.sentinels[0].call("ACL", "SETUSER", "weir", "on", ">pw", "resetchannels", "&*", *rights)
+    server = serve(watched.url, *PATIENT, env={"REDIS_SENTINEL_AUTH": "weir:pw"})
+    wait_until(lambda: advice in server.log(), "advice in the log")
+
+
 @pytest.mark.parametrize("sentinel_auth", ["none", "same", "another"])
 @pytest.mark.parametrize("data_tls", [False, True], ids=["data-plain", "data-tls"])
 @pytest.mark.parametrize("sentinel_tls", [False, True], ids=["sentinel-plain", "sentinel-tls"])

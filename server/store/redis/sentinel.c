@@ -17,12 +17,14 @@
 #include "store/redis/watcher.h"
 #include "store/redis/witness.h"
 
-#define PERIOD_US INT64_C(5000000)    /* between two looks, when all is well */
-#define GAP_US INT64_C(20000)         /* the same, at least */
-#define PAUSE_MIN_US INT64_C(100000)  /* the same, when something is amiss: doubles */
-#define PAUSE_MAX_US INT64_C(1000000) /* up to this */
-#define GRACE_US INT64_C(50000)       /* that the first answer waits for the others */
-#define REFUTED_US INT64_C(2000000)   /* that a replica is thought to be one still */
+#define PERIOD_US INT64_C(5000000)     /* between two looks, when all is well */
+#define GAP_US INT64_C(20000)          /* the same, at least */
+#define PAUSE_MIN_US INT64_C(100000)   /* the same, when something is amiss: doubles */
+#define PAUSE_MAX_US INT64_C(1000000)  /* up to this */
+#define GRACE_US INT64_C(50000)        /* that the first answer waits for the others */
+#define DOUBT_US INT64_C(3000000)      /* that a primary in use is preferred to an older one */
+#define DOUBT_AWAY_US INT64_C(1000000) /* the same when it is away */
+#define REFUTED_US INT64_C(2000000)    /* that a replica is thought to be one still */
 
 struct sentinel {
     struct wr_redis_route route;
@@ -37,6 +39,8 @@ struct sentinel {
     struct wr_redis_pauses pauses;
     struct wr_redis_parking parking; /* of requests that a replica has refused */
     int64_t looked_us;
+    int64_t older_since_us; /* an older configuration than the current one is all that is told since
+                               then; 0: not so */
     bool is_open;
 };
 
@@ -57,16 +61,20 @@ static void set_timer(struct sentinel *sentinel, struct wr_redis_timer *timer, i
 
 /* ---- when to look ---- */
 
-/* Many requests and sentinels may tell of one change: it is looked for once. */
-static void look_soon(struct sentinel *sentinel)
+static void look_by(struct sentinel *sentinel, int64_t due_us)
 {
-    const int64_t earliest_us = sentinel->looked_us + GAP_US;
-    const int64_t due_us = earliest_us > now(sentinel) ? earliest_us : now(sentinel);
-
     if (sentinel->is_open &&
         (!wr_redis_timer_is_set(&sentinel->look) || sentinel->look.due_mono_us > due_us)) {
         set_timer(sentinel, &sentinel->look, due_us);
     }
+}
+
+/* Many requests and sentinels may tell of one change: it is looked for once. */
+static void look_soon(struct sentinel *sentinel)
+{
+    const int64_t earliest_us = sentinel->looked_us + GAP_US;
+
+    look_by(sentinel, earliest_us > now(sentinel) ? earliest_us : now(sentinel));
 }
 
 static void look_later(struct sentinel *sentinel)
@@ -100,12 +108,31 @@ static void go(struct sentinel *sentinel, const struct wr_redis_witness *choice)
     wr_redis_link_open(sentinel->primary);
 }
 
-/* An older configuration, while that in use works, is a sentinel that has missed something; unless
- * most of them have it: then they were set up anew. */
-static bool is_stale(const struct sentinel *sentinel, const struct wr_redis_witness *choice)
+/* In the middle of a fail-over most of them do not know of it yet, and who does may be slow to
+ * answer: an older configuration has to stay the only one for a while. As long as the primary in
+ * use works most of them have to have it, too: then they were set up anew. */
+static bool is_stale(struct sentinel *sentinel, const struct wr_redis_witness *choice,
+                     int64_t mono_us)
 {
-    return choice->epoch < sentinel->current.epoch && wr_redis_link_is_ready(sentinel->primary) &&
-           2 * wr_redis_witness_votes(sentinel->said, sentinel->n, choice) <= sentinel->n;
+    const bool is_ready = wr_redis_link_is_ready(sentinel->primary);
+    const int64_t patience_us = is_ready ? DOUBT_US : DOUBT_AWAY_US;
+    const bool has_most =
+        2 * wr_redis_witness_votes(sentinel->said, sentinel->n, choice) > sentinel->n;
+
+    if (choice->epoch >= sentinel->current.epoch || sentinel->current.refuted_until_us > mono_us) {
+        return false;
+    }
+    if (sentinel->older_since_us == 0) {
+        sentinel->older_since_us = mono_us;
+    }
+
+    const int64_t until_us = sentinel->older_since_us + patience_us;
+
+    if (mono_us < until_us) {
+        look_by(sentinel, until_us);
+        return true;
+    }
+    return is_ready && !has_most;
 }
 
 static void choose(struct wr_redis_timer *timer, int64_t mono_us)
@@ -119,7 +146,9 @@ static void choose(struct wr_redis_timer *timer, int64_t mono_us)
     }
     if (wr_redis_witness_is_same(choice, &sentinel->current)) {
         sentinel->current.epoch = choice->epoch;
-    } else if (!is_stale(sentinel, choice)) {
+        sentinel->older_since_us = 0;
+    } else if (!is_stale(sentinel, choice, mono_us)) {
+        sentinel->older_since_us = 0;
         go(sentinel, choice);
     }
 }
@@ -179,6 +208,7 @@ static void refute(struct sentinel *sentinel)
             sentinel->said[i].refuted_until_us = now(sentinel) + REFUTED_US;
         }
     }
+    sentinel->current.refuted_until_us = now(sentinel) + REFUTED_US;
 }
 
 static void primary_down(void *context, struct wr_redis_link *link, const char *why)

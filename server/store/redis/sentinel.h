@@ -4,8 +4,9 @@
  * that is they say. All of them are asked at first, after each message of theirs that it has
  * changed, whenever the primary is not there or turns out to be a replica, and every few seconds.
  *
- * Of several answers the one of the newest epoch counts, and no primary that takes requests is left
- * for an older one, unless most of the sentinels say so. A node that is a replica gets no requests.
+ * Of several answers the one of the newest epoch counts. A primary that takes requests is left for
+ * one of an older epoch only when most of the sentinels say so for some seconds, and nobody says
+ * otherwise. A node that is a replica gets no requests.
  * While no sentinel can be asked the primary that is known stays in use. READONLY is proof that
  * nothing was charged: such a request waits for the next primary, as its deadline allows.
  *
