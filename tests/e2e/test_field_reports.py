@@ -20,23 +20,26 @@ reload-event-storm           tests/cases/scenarios/base-reload.yaml; tests/e2e/t
 reload-generation-visible    waits for the HTTP port
 count-two-limits-order       waits for several limits on a node
 count-cost-over-limit        tests/cases/scenarios/base-counting.yaml; other kinds wait
-count-burst-exact            tests/cases/scenarios/base-counting.yaml
+count-burst-exact            tests/cases/scenarios/base-counting.yaml;
+                             tests/e2e/test_redis_reports.py
 count-parent-not-spent       tests/cases/scenarios/base-counting.yaml; all or nothing waits
 count-shadow-first           tests/cases/scenarios/base-counting.yaml; all or nothing waits
-count-refund-at-limit        tests/cases/scenarios/base-counting.yaml; two processes: wait for
-                             Redis
+count-refund-at-limit        tests/cases/scenarios/base-counting.yaml;
+                             tests/e2e/test_redis_reports.py, two processes
 time-idle-overflow           tests/unit/limit/fixed_window_test.c; other kinds wait
-time-window-story            tests/cases/scenarios/base-time.yaml
+time-window-story            tests/cases/scenarios/base-time.yaml;
+                             tests/e2e/test_redis_reports.py, a relay to two stores
 time-wait-is-enough          tests/cases/scenarios/base-time.yaml; the bucket waits
 time-boundary-as-promised    tests/cases/scenarios/base-time.yaml; other kinds wait
 redis-script-flush           tests/e2e/test_redis_cluster.py, each node in turn;
-                             tests/e2e/test_redis.py, one server
-redis-dns-moves              waits for Redis
-redis-lost-reply             waits for Redis
+                             tests/e2e/test_redis_reports.py, one server
+redis-dns-moves              tests/e2e/test_redis_reports.py
+redis-lost-reply             tests/e2e/test_redis_reports.py
 redis-cross-slot             tests/e2e/test_redis_cluster.py, keys in several slots, and in one
-redis-acl-minimum            waits for Redis
+redis-acl-minimum            tests/e2e/test_redis_reports.py; a cluster:
+                             tests/e2e/test_redis_cluster.py
 fail-sentinel-mixed-tls      waits for Redis
-fail-store-returns           waits for Redis
+fail-store-returns           tests/e2e/test_redis_reports.py
 metrics-odd-labels           waits for the HTTP port
 metrics-zero-series          waits for the HTTP port
 metrics-across-reload        waits for the HTTP port

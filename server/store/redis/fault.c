@@ -6,6 +6,11 @@
 
 #include <hiredis/hiredis.h>
 
+#define ADVICE_NOPERM                                                                              \
+    "the user may not do this: allow it +evalsha +script|load +time +get +set +incrby "            \
+    "+pexpiretime, and +eval +zadd +zremrangebyscore +zcard +pexpire if replicas are to be "       \
+    "counted, on the keys of weir"
+
 static const struct wr_redis_fault faults[] = {
     {WR_REDIS_TEACH, true, "NOSCRIPT",
      "the script was flushed and is loaded again; if it stays "
@@ -30,9 +35,10 @@ static const struct wr_redis_fault faults[] = {
      "the URL"},
     {WR_REDIS_LOGIN, true, "WRONGPASS",
      "user or password is wrong, or the user is off: compare with ACL LIST"},
-    {WR_REDIS_REFUSED, true, "NOPERM",
-     "the user may not do this: allow it +@connection +@scripting +@read +@write +time on the keys "
-     "of weir"},
+    {WR_REDIS_REFUSED, true, "NOPERM", ADVICE_NOPERM},
+    /* in the middle of a script; what it wrote before stays */
+    {WR_REDIS_REFUSED, false, "ERR The user executing the script", ADVICE_NOPERM},
+    {WR_REDIS_REFUSED, false, "ERR ACL failure in", ADVICE_NOPERM},
     {WR_REDIS_REFUSED, true, "OOM",
      "maxmemory is reached: raise it, or set maxmemory-policy volatile-ttl"},
     {WR_REDIS_REFUSED, true, "MISCONF",

@@ -28,6 +28,11 @@ Test(redis_fault, each_error_has_its_reaction)
         {"WRONGPASS invalid username-password pair or user is disabled.", WR_REDIS_LOGIN, true},
         {"NOPERM User weir has no permissions to run the 'evalsha' command", WR_REDIS_REFUSED,
          true},
+        {"ERR The user executing the script can't run this command or subcommand script: 0a, on "
+         "@user_script:1.",
+         WR_REDIS_REFUSED, false},
+        {"ERR ACL failure in script: User weir has no permissions to run the 'incrby' command",
+         WR_REDIS_REFUSED, false},
         {"OOM command not allowed when used memory > 'maxmemory'.", WR_REDIS_REFUSED, true},
         {"MISCONF Redis is configured to save RDB snapshots", WR_REDIS_REFUSED, true},
         {"NOREPLICAS Not enough good replicas to write.", WR_REDIS_REFUSED, true},
