@@ -154,6 +154,7 @@ part_vectors() {
 run_tests() {
     local status
     mkdir -p "$logs"
+    rm -f "$logs/redis-faults.txt"
     run_logged install install_for_tests
     if [ "$status" -ne 0 ]; then
         show_failure "$logs/install.log"
@@ -170,6 +171,10 @@ run_tests() {
         run_part e2e
         run_part vectors
         run_part docs
+    fi
+    if [ -s "$logs/redis-faults.txt" ]; then
+        say "Redis under faults:"
+        say "$(cat "$logs/redis-faults.txt")"
     fi
     say "$total_passed passed, $total_failed failed"
     [ "$total_failed" -eq 0 ]

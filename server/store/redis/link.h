@@ -18,6 +18,7 @@
 #define WR_STORE_REDIS_LINK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -58,9 +59,11 @@ struct wr_redis_link_options {
     uint32_t database;
     struct wr_str script_load; /* SCRIPT LOAD as RESP, lives for ever; sent by each greeting and
                                   when the server has forgotten; empty: none */
-    bool needs_primary;        /* a replica is as good as nobody: the greeting asks for its ROLE */
-    bool is_discreet;          /* errors in replies are not logged: whoever asks tells them */
-    struct wr_str what;        /* of it in the log: "Redis", "Redis sentinel" */
+    /* How many takes a reply that nobody waits for any more says came too late; NULL: none. */
+    size_t (*count_late)(const struct redisReply *reply);
+    bool needs_primary; /* a replica is as good as nobody: the greeting asks for its ROLE */
+    bool is_discreet;   /* errors in replies are not logged: whoever asks tells them */
+    struct wr_str what; /* of it in the log: "Redis", "Redis sentinel" */
     /* Each may be NULL. In them everything may be called but destroy. */
     void (*on_up)(void *context, struct wr_redis_link *link);
     /* UP is over, or an attempt to get there failed; `why` is a text for the log. */

@@ -411,6 +411,11 @@ static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
         beat_answered(link, !is_error || is_denied(reply));
         break;
     case WR_REDIS_STEP_REQUEST: /* a hole */
+        if (link->options.count_late != NULL) {
+            wr_metrics_add(wr_redis_loop_metrics(link->options.loop), WR_METRIC_STORE_LATE,
+                           link->options.count_late(reply));
+        }
+        break;
     case WR_REDIS_STEP_IGNORED:
     default:
         break;

@@ -260,3 +260,18 @@ enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
     }
     return WR_REDIS_SCRIPT_ANSWERED;
 }
+
+size_t wr_redis_script_count_late(const struct redisReply *reply)
+{
+    size_t n = 0;
+
+    if (reply->type != REDIS_REPLY_ARRAY) {
+        return 0;
+    }
+    for (size_t i = 1; i < reply->elements; i += 2) {
+        const struct redisReply *const remains = reply->element[i];
+
+        n += remains->type == REDIS_REPLY_INTEGER && remains->integer == REMAINS_LATE;
+    }
+    return n;
+}

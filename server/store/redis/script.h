@@ -74,4 +74,8 @@ enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
                                                 struct wr_take *const *takes, size_t n_takes,
                                                 struct wr_redis_script_notes *out_notes);
 
+/* How many takes `reply` says came too late, when those who asked have gone; 0 also for what is no
+ * reply of the script. */
+size_t wr_redis_script_count_late(const struct redisReply *reply);
+
 #endif

@@ -198,6 +198,7 @@ static struct wr_redis_route_frame frame_of(struct io *io)
                  .password = wr_str_of(login->password != NULL ? login->password : ""),
                  .database = options->target.database,
                  .script_load = wr_redis_script_load(),
+                 .count_late = wr_redis_script_count_late,
                  .what = WR_STR("Redis")},
         .sentinel_security = options->target.has_sentinel_tls ? options->security : NULL,
         .on_ready = route_ready,

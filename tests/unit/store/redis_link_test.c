@@ -161,6 +161,11 @@ static bool is_ready(void)
     return is;
 }
 
+static size_t count_late(const struct redisReply *reply)
+{
+    return reply->str != NULL && strcmp(reply->str, "late") == 0 ? 3 : 0;
+}
+
 /* A fake and a link that is not open yet; `desk.options` may be changed before `begin`. */
 static void lay_desk(void)
 {
@@ -183,6 +188,7 @@ static void lay_desk(void)
                    .breaker_timeouts = 3},
         .place = {.host = wr_fake_redis_path(desk.fake)},
         .script_load = WR_STR("*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$1\r\nx\r\n"),
+        .count_late = count_late,
         .what = WR_STR("Fake"),
         .on_ready = on_ready,
         .on_up = on_up,
@@ -334,6 +340,8 @@ Test(redis_link, a_timeout_leaves_a_hole_in_the_order, .timeout = 60)
     wr_fake_redis_freeze(desk.fake, false);
     cr_assert_eq(wait_for(&next), WR_REDIS_REPLIED);
     cr_assert_str_eq(next.text, "next");
+    cr_assert_eq(ask_for(&next, "ECHO", "late"), WR_REDIS_REPLIED);
+    cr_assert_eq(counted(WR_METRIC_STORE_LATE), 3, "of what nobody waited for");
     clear_desk();
 }
 

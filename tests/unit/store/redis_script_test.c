@@ -729,3 +729,32 @@ Test(redis_script_bytes, replies_that_the_script_cannot_have_given_are_garbage)
     }
     cr_assert_eq(wr_redis_script_read(NULL, NULL, 0, NULL), WR_REDIS_SCRIPT_GARBAGE);
 }
+
+Test(redis_script_bytes, what_came_too_late_is_counted_when_nobody_waits)
+{
+    static const struct {
+        size_t n;
+        long long values[7];
+        size_t want;
+    } rows[] = {
+        {0, {0}, 0},
+        {1, {-3}, 0},
+        {3, {DAY, -3, 0}, 1},
+        {7, {DAY, -3, 0, 2, 1, -3, 0}, 2},
+        {5, {DAY, 3, -3, 1, 0}, 0},
+    };
+    redisReply text = {.type = REDIS_REPLY_STRING};
+    redisReply error = {.type = REDIS_REPLY_ERROR};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        redisReply values[7];
+        redisReply *elements[7];
+        redisReply reply = {.type = REDIS_REPLY_ARRAY, .elements = rows[i].n, .element = elements};
+
+        for (size_t k = 0; k < rows[i].n; k++) {
+            elements[k] = integer(&values[k], rows[i].values[k]);
+        }
+        cr_assert_eq(wr_redis_script_count_late(&reply), rows[i].want, "row %zu", i);
+    }
+    cr_assert_eq(wr_redis_script_count_late(&text) + wr_redis_script_count_late(&error), 0u);
+}
