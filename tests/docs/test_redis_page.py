@@ -40,6 +40,13 @@ def test_every_option_is_there():
     assert missing == []
 
 
+def test_no_other_option_is_there():
+    known = {name for words in listed("--list-options")[1:] for name in words[:2]}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+(?![\w…-])", page())) - {"--list-options"}
+    assert len(named) > 30
+    assert named <= known, named - known
+
+
 def test_metrics_are_there():
     known = {words[0] for words in listed("--list-metrics")}
     named = set(re.findall(r"\b[a-z][a-z_]+_total\b", page()))
