@@ -237,6 +237,24 @@ def test_killed_primary_under_load(watch, serve):
     wait_until(lambda: health(server) == "SERVING", "SERVING with the new primary")
 
 
+def test_frozen_primary_under_load(watch, serve):
+    """It wakes as a primary that nobody asks any more, and is made a replica."""
+    watched = watch()
+    server = serve(watched.url, *PROMPT)
+    caller = ready(server)
+    with Load(caller) as load:
+        wait_until(lambda: load.n_ok("big") > 100, "load")
+        begin = time.monotonic()
+        assert is_in_step(watched)
+        watched.first.server.freeze()
+        moved = expect_recovery(watched, load)
+        watched.first.server.thaw()
+        wait_until(watched.first.is_in_step, "a replica of the new primary", 30)
+    expect_sound(load)
+    expect_bound(load, caller, begin, moved)
+    assert health(server) == "SERVING"
+
+
 def test_counts_while_all_sentinels_are_away(watch, serve):
     watched = watch(n_sentinels=2)
     server = serve(watched.url, *PATIENT)
