@@ -13,6 +13,11 @@
 
 #include "limit/limit.h"
 
+static inline bool wr_after_is_over(const struct wr_limit *limit, uint64_t used, uint64_t hits)
+{
+    return used > limit->requests || hits > limit->requests - used;
+}
+
 /* What a take of `hits` leaves on the counter. */
 static inline uint64_t wr_after_charge(const struct wr_limit *limit, bool over, uint64_t hits)
 {
@@ -37,6 +42,19 @@ static inline uint64_t wr_after_target(const struct wr_limit *limit, bool over, 
         return limit->requests - wr_after_wanted(limit, hits, limit->requests);
     }
     return used > 0 ? used - 1 : 0;
+}
+
+/* Of a take of `hits` on a counter with `used`. Built where it is returned: a copy would be read
+ * wider than it was written, which the processor has to wait for. */
+static inline struct wr_verdict wr_after_verdict(const struct wr_limit *limit, bool over,
+                                                 uint64_t used, uint64_t hits, int64_t reset_us)
+{
+    return (struct wr_verdict){
+        .over = over,
+        .remaining = over ? 0 : limit->requests - used - hits,
+        .reset_us = reset_us,
+        .enforced = limit->requests,
+    };
 }
 
 #endif

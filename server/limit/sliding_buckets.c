@@ -132,24 +132,17 @@ static int64_t wait_for(const struct view *view, const struct wr_sliding_buckets
     return view->start_us + (int64_t) (view->n + 1 - age) * view->bucket_us - now_us;
 }
 
-static inline struct wr_verdict judge(const struct view *view,
-                                      const struct wr_sliding_buckets *state,
-                                      const struct wr_limit *limit, uint64_t hits, int64_t now_us)
+static inline int64_t reset_of(const struct view *view, const struct wr_sliding_buckets *state,
+                               const struct wr_limit *limit, bool over, uint64_t hits,
+                               int64_t now_us)
 {
-    const bool over = view->used > limit->requests || hits > limit->requests - view->used;
     const uint64_t after = wr_count_add(view->used, wr_after_charge(limit, over, hits));
     const uint64_t target = wr_after_target(limit, over, hits, after);
-    int64_t reset_us = over ? limit->length_us : 0;
 
-    if (after > target) {
-        reset_us = wait_for(view, state, after - target, now_us);
+    if (after <= target) {
+        return over ? limit->length_us : 0;
     }
-    return (struct wr_verdict){
-        .over = over,
-        .remaining = over ? 0 : limit->requests - after,
-        .reset_us = reset_us,
-        .enforced = limit->requests,
-    };
+    return wait_for(view, state, after - target, now_us);
 }
 
 static uint16_t width_for(const struct wr_limit *limit)
@@ -227,28 +220,37 @@ static struct wr_verdict peek(const void *state, const struct wr_limit *limit, u
     struct view view;
 
     look(&view, state, limit, now_us);
-    return judge(&view, state, limit, hits, now_us);
+
+    const bool over = wr_after_is_over(limit, view.used, hits);
+    const int64_t reset_us = reset_of(&view, state, limit, over, hits, now_us);
+
+    return wr_after_verdict(limit, over, view.used, hits, reset_us);
+}
+
+static void charge(struct wr_sliding_buckets *state, const struct wr_limit *limit,
+                   const struct view *view, uint64_t hits, int64_t now_us)
+{
+    const uint64_t used = wr_count_add(view->used, hits);
+
+    settle(state, limit, view, now_us);
+    set_count(state, state->newest, count_at(state, state->newest) + (used - view->used));
+    state->used = used;
 }
 
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
-    struct wr_sliding_buckets *const buckets = state;
     struct view view;
 
-    look(&view, buckets, limit, now_us);
+    look(&view, state, limit, now_us);
 
-    const struct wr_verdict verdict = judge(&view, buckets, limit, hits, now_us);
+    const bool over = wr_after_is_over(limit, view.used, hits);
+    const int64_t reset_us = reset_of(&view, state, limit, over, hits, now_us);
 
-    if (hits > 0 && (!verdict.over || limit->count == WR_COUNT_ALL)) {
-        const uint64_t used = wr_count_add(view.used, hits);
-
-        settle(buckets, limit, &view, now_us);
-        set_count(buckets, buckets->newest,
-                  count_at(buckets, buckets->newest) + (used - view.used));
-        buckets->used = used;
+    if (hits > 0 && (!over || limit->count == WR_COUNT_ALL)) {
+        charge(state, limit, &view, hits, now_us);
     }
-    return verdict;
+    return wr_after_verdict(limit, over, view.used, hits, reset_us);
 }
 
 /* The newest bucket that has any gives first. */
@@ -275,10 +277,9 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
     if (hits > 0 && view.used > 0) {
         settle(buckets, limit, &view, now_us);
         give_back(buckets, hits);
-        look(&view, buckets, limit, now_us);
     }
 
-    struct wr_verdict verdict = judge(&view, buckets, limit, 0, now_us);
+    struct wr_verdict verdict = peek(buckets, limit, 0, now_us);
 
     verdict.over = false;
     return verdict;

@@ -36,7 +36,9 @@ static inline void look(struct view *view, const struct wr_sliding_log *log, int
     uint64_t used = log->used;
 
     if (log->expiry_us <= now_us || log->expiry_us - now_us > 2 * length_us) {
-        *view = (struct view){.n_gone = log->n};
+        view->used = 0;
+        view->n_gone = log->n;
+        view->n = 0;
         return;
     }
     while (n_gone < log->n) {
@@ -87,24 +89,18 @@ static int64_t wait_for(const struct view *view, const struct wr_sliding_log *lo
     return stamp_us + limit->length_us - now_us;
 }
 
-static inline struct wr_verdict judge(const struct view *view, const struct wr_sliding_log *log,
-                                      const struct wr_limit *limit, uint64_t hits, int64_t now_us)
+static inline int64_t reset_of(const struct view *view, const struct wr_sliding_log *log,
+                               const struct wr_limit *limit, bool over, uint64_t hits,
+                               int64_t now_us)
 {
-    const bool over = view->used > limit->requests || hits > limit->requests - view->used;
     const uint64_t charge = wr_after_charge(limit, over, hits);
     const uint64_t after = wr_count_add(view->used, charge);
     const uint64_t target = wr_after_target(limit, over, hits, after);
-    int64_t reset_us = over ? limit->length_us : 0;
 
-    if (after > target) {
-        reset_us = wait_for(view, log, limit, charge, after - target, now_us);
+    if (after <= target) {
+        return over ? limit->length_us : 0;
     }
-    return (struct wr_verdict){
-        .over = over,
-        .remaining = over ? 0 : limit->requests - after,
-        .reset_us = reset_us,
-        .enforced = limit->requests,
-    };
+    return wait_for(view, log, limit, charge, after - target, now_us);
 }
 
 /* Forgets what has expired. */
@@ -172,24 +168,28 @@ static struct wr_verdict peek(const void *state, const struct wr_limit *limit, u
     struct view view;
 
     look(&view, state, limit->length_us, now_us);
-    return judge(&view, state, limit, hits, now_us);
+
+    const bool over = wr_after_is_over(limit, view.used, hits);
+    const int64_t reset_us = reset_of(&view, state, limit, over, hits, now_us);
+
+    return wr_after_verdict(limit, over, view.used, hits, reset_us);
 }
 
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
-    struct wr_sliding_log *const log = state;
     struct view view;
 
-    look(&view, log, limit->length_us, now_us);
+    look(&view, state, limit->length_us, now_us);
 
-    const struct wr_verdict verdict = judge(&view, log, limit, hits, now_us);
+    const bool over = wr_after_is_over(limit, view.used, hits);
+    const int64_t reset_us = reset_of(&view, state, limit, over, hits, now_us);
 
-    if (hits > 0 && (!verdict.over || limit->count == WR_COUNT_ALL)) {
-        settle(log, &view);
-        add(log, limit, hits, now_us);
+    if (hits > 0 && (!over || limit->count == WR_COUNT_ALL)) {
+        settle(state, &view);
+        add(state, limit, hits, now_us);
     }
-    return verdict;
+    return wr_after_verdict(limit, over, view.used, hits, reset_us);
 }
 
 /* Of the newest entries; one that has none left is removed. */
@@ -222,10 +222,9 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
         if (log->n > 0) {
             log->expiry_us = log->ring[place_of(log, log->n - 1U)].stamp_us + limit->length_us;
         }
-        look(&view, log, limit->length_us, now_us);
     }
 
-    struct wr_verdict verdict = judge(&view, log, limit, 0, now_us);
+    struct wr_verdict verdict = peek(log, limit, 0, now_us);
 
     verdict.over = false;
     return verdict;

@@ -78,25 +78,17 @@ static inline int64_t wait_for(const struct view *view, uint64_t current, uint64
     return left_us < end_us ? view->late_us + end_us - left_us : 0;
 }
 
-static inline struct wr_verdict judge(const struct view *view, const struct wr_limit *limit,
-                                      uint64_t hits)
+static inline int64_t reset_of(const struct view *view, const struct wr_limit *limit,
+                               uint64_t count, bool over, uint64_t hits)
 {
-    const uint64_t count = count_of(view, limit->length_us);
-    const bool over = count > limit->requests || hits > limit->requests - count;
     const uint64_t charge = wr_after_charge(limit, over, hits);
     const uint64_t after = wr_count_add(count, charge);
     const uint64_t target = wr_after_target(limit, over, hits, after);
-    int64_t reset_us = over ? limit->length_us : 0;
 
-    if (after > target) {
-        reset_us = wait_for(view, wr_count_add(view->current, charge), target, limit->length_us);
+    if (after <= target) {
+        return over ? limit->length_us : 0;
     }
-    return (struct wr_verdict){
-        .over = over,
-        .remaining = over ? 0 : limit->requests - after,
-        .reset_us = reset_us,
-        .enforced = limit->requests,
-    };
+    return wait_for(view, wr_count_add(view->current, charge), target, limit->length_us);
 }
 
 static void store(struct wr_sliding_window *state, const struct view *view, int64_t length_us)
@@ -112,7 +104,12 @@ static struct wr_verdict peek(const void *state, const struct wr_limit *limit, u
     struct view view;
 
     look(&view, state, limit->length_us, now_us);
-    return judge(&view, limit, hits);
+
+    const uint64_t count = count_of(&view, limit->length_us);
+    const bool over = wr_after_is_over(limit, count, hits);
+    const int64_t reset_us = reset_of(&view, limit, count, over, hits);
+
+    return wr_after_verdict(limit, over, count, hits, reset_us);
 }
 
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
@@ -122,13 +119,15 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
 
     look(&view, state, limit->length_us, now_us);
 
-    const struct wr_verdict verdict = judge(&view, limit, hits);
+    const uint64_t count = count_of(&view, limit->length_us);
+    const bool over = wr_after_is_over(limit, count, hits);
+    const int64_t reset_us = reset_of(&view, limit, count, over, hits);
 
-    if (hits > 0 && (!verdict.over || limit->count == WR_COUNT_ALL)) {
+    if (hits > 0 && (!over || limit->count == WR_COUNT_ALL)) {
         view.current = wr_count_add(view.current, hits);
         store(state, &view, limit->length_us);
     }
-    return verdict;
+    return wr_after_verdict(limit, over, count, hits, reset_us);
 }
 
 static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint64_t hits,
@@ -148,7 +147,7 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
         store(state, &view, limit->length_us);
     }
 
-    struct wr_verdict verdict = judge(&view, limit, 0);
+    struct wr_verdict verdict = peek(state, limit, 0, now_us);
 
     verdict.over = false;
     return verdict;
