@@ -139,6 +139,14 @@ class Bench:
     def redis(self) -> dict[str, object]:
         return remote.measure(self.args, self.folder, self.body)
 
+    def limit(self) -> dict[str, float]:
+        figures = self.program("limit_bench")
+        print("\nA take by algorithm, without a store, CPU ns")
+        print(f"{'':20}{'roomy':>8}{'tight':>8}")
+        for name in (key[len("limit_ns_roomy_"):] for key in figures if key.startswith("limit_ns_roomy_")):
+            print(f"{name:20}{figures[f'limit_ns_roomy_{name}']:8.1f}{figures[f'limit_ns_tight_{name}']:8.1f}")
+        return figures
+
     def rules(self) -> dict[str, float]:
         figures = self.program("match_bench")
         print("\nMatching one entry, CPU ns, by the rules on its level")
@@ -170,7 +178,7 @@ def machine(programs: Path) -> dict[str, object]:
 
 def parse_args() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench", description="Measures weir against a bare gRPC C core echo.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, reload, store, redis, rules (default: all)")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="calls, reload, limit, store, redis, rules (default: all)")
     parser.add_argument("--store", choices=["local", "redis"], help="redis: the same as the part redis")
     parser.add_argument("--rounds", type=int, default=5, help="of the servers (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, help="times as many requests a run (default 1)")
@@ -182,7 +190,7 @@ def parse_args() -> argparse.Namespace:
     args = parser.parse_args()
     if args.store == "redis":
         args.parts.append("redis")
-    if unknown := set(args.parts) - {"calls", "reload", "store", "redis", "rules"}:
+    if unknown := set(args.parts) - {"calls", "reload", "limit", "store", "redis", "rules"}:
         parser.error(f"no part {', '.join(sorted(unknown))}")
     return args
 
@@ -202,7 +210,8 @@ def main() -> None:
     print("\n".join(f"{k}: {v}" for k, v in machine(args.programs).items()))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(args, Path(folder))
-        parts = {"reload": bench.reload, "store": bench.store, "redis": bench.redis, "rules": bench.rules}
+        parts = {"reload": bench.reload, "limit": bench.limit, "store": bench.store, "redis": bench.redis,
+                 "rules": bench.rules}
         if not args.parts or "calls" in args.parts:
             report["calls"] = bench.calls()
         for name, part in parts.items():
