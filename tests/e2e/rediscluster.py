@@ -8,18 +8,19 @@ from weirserver import wait_until
 
 SLOTS = 16384
 PRIMARIES = 3
-# A busy machine lets a node wait; a shorter time would see it dead.
-NODE_TIMEOUT_MS = 2000
+# After so long a silent node is held to be dead. A busy machine lets a node wait, so the first is for tests in which
+# none dies.
+PATIENT_MS, HASTY_MS = 20000, 2000
 READY_SECONDS = 60
 
 
 class Cluster:
     """nodes: all servers that were started; who is a primary may change."""
 
-    def __init__(self, program, folder, tls_settings=()):
+    def __init__(self, program, folder, node_timeout_ms=PATIENT_MS, tls_settings=()):
         """tls_settings: words of a command line, without ports; with them nodes have a port for TLS as well."""
         self.program, self.folder = program, str(folder)
-        self.tls_settings = tls_settings
+        self.node_timeout_ms, self.tls_settings = node_timeout_ms, tls_settings
         self.nodes, self.bus_ports, self.tls_ports = [], [], []
 
     def start_node(self, *settings):
@@ -37,7 +38,7 @@ class Cluster:
             settings = ("--tls-port", str(self.tls_ports[i]), "--tls-cluster", "yes",
                         "--tls-replication", "yes", *self.tls_settings, *settings)
         node.start("--cluster-enabled", "yes", "--cluster-port", str(bus_port),
-                   "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", str(NODE_TIMEOUT_MS),
+                   "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", str(self.node_timeout_ms),
                    "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", *settings)
 
     def start(self, *settings):

@@ -11,7 +11,7 @@ import time
 import pytest
 from certificates import Authority
 from oraclelib import rls_pb2
-from rediscluster import Cluster
+from rediscluster import HASTY_MS, Cluster
 from redisserver import Connection, RedisServer, find_server
 from weirserver import same, wait_until
 
@@ -37,11 +37,11 @@ PATIENT = ("--redis-timeout", "5s")
 LETTERS = "abcdef"
 
 
-def make_cluster(settings=(), tls_settings=()):
+def make_cluster(settings=(), **more):
     folder = tempfile.mkdtemp(prefix="weir-cluster.")
     program = find_server(folder)
     assert program, "no redis-server here; Debian has it in redis-tools"
-    cluster = Cluster(program, folder, tls_settings)
+    cluster = Cluster(program, folder, **more)
     try:
         yield cluster.start(*settings)
     finally:
@@ -67,6 +67,11 @@ def cluster(shared_cluster):
 @pytest.fixture
 def own_cluster():
     yield from make_cluster()
+
+
+@pytest.fixture
+def hasty_cluster():
+    yield from make_cluster(node_timeout_ms=HASTY_MS)
 
 
 @pytest.fixture
@@ -266,10 +271,10 @@ N_VALUES, LIMIT = 64, 300
 
 
 @pytest.mark.parametrize("how", ["killed", "frozen"])
-def test_a_primary_that_goes_under_load(own_cluster, serve, how):
+def test_a_primary_that_goes_under_load(hasty_cluster, serve, how):
     """Every call is answered in time; what the dead one owned counts again within 2 s of the promotion of its
     replica, and admits no more than the limit and what had not been replicated yet."""
-    cluster = own_cluster
+    cluster = hasty_cluster
     server = serve(cluster, "--redis-timeout", "100ms")
     victim = cluster.nodes[0]
     heir = cluster.replica_of(victim)
@@ -340,7 +345,7 @@ def test_a_user_with_few_rights_and_tls(serve, tmp_path):
     pair = authority.issue("redis", "DNS:localhost", "IP:127.0.0.1")
     tls = ("--tls-cert-file", pair.cert, "--tls-key-file", pair.key, "--tls-ca-cert-file", authority.cert,
            "--tls-auth-clients", "no")
-    with contextlib.contextmanager(make_cluster)(USER, tls) as cluster:
+    with contextlib.contextmanager(make_cluster)(USER, tls_settings=tls) as cluster:
         server = serve(cluster, *PATIENT, "--redis-tls-ca", authority.cert,
                        url=f"rediss://weir:swordfish@localhost:{cluster.tls_ports[-1]}")
         for letter in LETTERS:
