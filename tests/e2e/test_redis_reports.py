@@ -161,7 +161,7 @@ HELPFUL = {"+ping", "+eval", "+zadd", "+zremrangebyscore", "+zcard", "+pexpire",
 
 def documented_rights():
     with open(os.path.join(weirserver.ROOT, "docs", "redis.md"), encoding="utf-8") as f:
-        line, = re.findall(r"^ACL SETUSER weir (.*)$", f.read(), re.M)
+        line, = re.findall(r"^ACL SETUSER weir (.* ~weir:.*)$", f.read(), re.M)
     return line.replace(">PASSWORD", ">swordfish").split()
 
 
