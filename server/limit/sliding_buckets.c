@@ -23,7 +23,7 @@ struct view {
     uint32_t n;
 };
 
-static uint64_t count_at(const struct wr_sliding_buckets *state, uint32_t place)
+static inline uint64_t count_at(const struct wr_sliding_buckets *state, uint32_t place)
 {
     const char *const at = (const char *) (state + 1) + (size_t) place * state->width;
     uint16_t narrow;
@@ -62,8 +62,8 @@ static void set_count(struct wr_sliding_buckets *state, uint32_t place, uint64_t
     }
 }
 
-/* The place of the bucket `age` before the newest one. */
-static uint32_t place_of(const struct wr_sliding_buckets *state, uint32_t age)
+/* The place of the bucket `age` before the newest one, at most n + 1. */
+static inline uint32_t place_of(const struct wr_sliding_buckets *state, uint32_t age)
 {
     return state->newest >= age ? state->newest - age : state->newest + state->n + 1U - age;
 }
@@ -204,7 +204,7 @@ static void settle(struct wr_sliding_buckets *state, const struct wr_limit *limi
     for (uint32_t i = 0; i < view->n_gone; i++) {
         set_count(state, place_of(state, state->span - i - 1U), 0);
     }
-    state->newest = (uint16_t) ((state->newest + view->steps) % (state->n + 1U));
+    state->newest = (uint16_t) place_of(state, state->n + 1U - view->steps);
     state->span = (uint16_t) (state->span - view->n_gone + view->steps);
     state->span = state->span > 0 ? state->span : 1;
     state->used = view->used;
