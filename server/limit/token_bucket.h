@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Token bucket: hits drip in at the limit's rate, and up to `burst` may come at once. Bounds: limit
- * + burst in any window of its length, burst in any instant. Counted as in the generic cell rate
- * algorithm (ITU-T I.371, virtual scheduling): one stamp says when all that was used will have been
- * forgotten.
+ * + burst in any window of its length, burst + 0.02 × limit in any instant (a hundredth of the
+ * length). Counted as in the generic cell rate algorithm (ITU-T I.371, virtual scheduling): one
+ * stamp says when all that was used will have been forgotten.
  *
  * The interval between two hits is length / limit, rounded up to microseconds, so a limit that does
  * not divide the length is kept a little too strictly: by less than one part in `interval`, which

@@ -344,3 +344,63 @@ Test(algorithm, a_changed_limit_keeps_what_was_used)
 {
     live(change_keeps_what_was_used);
 }
+
+/* Numbers from one end of what is allowed to the other; sanitizers watch. */
+
+static uint64_t draw_large(uint64_t *random, uint64_t most)
+{
+    const uint64_t number = draw(random, 0, UINT32_MAX) << 32 | draw(random, 0, UINT32_MAX);
+
+    return draw(random, 0, 3) == 0 ? most - number % 3 : number >> draw(random, 0, 63) & most;
+}
+
+static struct wr_limit large_limit(size_t i, uint64_t *random)
+{
+    struct wr_limit limit = {
+        .requests = draw_large(random, UINT32_MAX),
+        .length_us = (int64_t) draw_large(random, S(31536000) - 1000) % S(31536000) + 1000,
+        .count = draw(random, 0, 1) == 0 ? WR_COUNT_ALL : WR_COUNT_ADMITTED,
+        .algorithm = kinds[i].algorithm,
+        .alignment = kinds[i].alignment,
+        .n_buckets = (uint32_t) draw(random, 1, WR_BUCKETS_MAX),
+        .burst = draw_large(random, UINT32_MAX - 1) % UINT32_MAX + 1,
+    };
+
+    if (draw(random, 0, 2) == 0) {
+        limit.warm_up_us = (int64_t) draw_large(random, S(31536000));
+        limit.warm_up_start = limit.requests / draw(random, 1, 9);
+    }
+    return limit;
+}
+
+static void live_large(size_t i, uint64_t *random)
+{
+    const struct wr_limit limit = large_limit(i, random);
+    struct wr_counter counter;
+    int64_t now_us = (int64_t) draw_large(random, UINT64_C(1) << 51) & ((INT64_C(1) << 51) - 1);
+
+    wr_counter_init(&counter, &limit);
+    for (int step = 0; step < STEPS; step++) {
+        const uint64_t hits = draw_large(random, UINT64_MAX);
+        const struct wr_verdict verdict = draw(random, 0, 4) == 0
+                                              ? wr_counter_refund(&counter, hits, now_us)
+                                              : wr_counter_take(&counter, hits, now_us);
+
+        ASSERT_OF(&counter, verdict.remaining <= most_of(&limit));
+        ASSERT_OF(&counter, verdict.enforced <= limit.requests);
+        ASSERT_OF(&counter, (uint64_t) wr_counter_expiry(&counter) <= WR_COUNT_MAX);
+        now_us += (int64_t) draw_large(random, (uint64_t) limit.length_us);
+    }
+    wr_counter_fini(&counter);
+}
+
+Test(algorithm, the_largest_numbers_stay_below_what_a_script_holds)
+{
+    uint64_t random = 1;
+
+    for (size_t i = 0; i < N_KINDS; i++) {
+        for (int life = 0; life < LIVES; life++) {
+            live_large(i, &random);
+        }
+    }
+}
