@@ -39,7 +39,7 @@ static void check_unknown(const struct walk *walk, const struct wr_config_node *
     }
     wr_config_error(walk->reader, key, walk->path, hint, "unknown key `%.*s`",
                     wr_config_shown(key->text), key->text.ptr);
-    if (near != WR_KEY_COUNT && near != WR_KEY_METADATA) {
+    if (near != WR_KEY_COUNT && near != WR_KEY_METADATA && !wr_config_key_is_own(near)) {
         check_ignored(walk->reader, near, value, walk->path);
     }
 }
@@ -86,6 +86,11 @@ static void on_pair(struct walk *walk, const struct wr_config_pair *pair)
         return;
     }
     if (!wr_config_key_belongs(key, walk->level)) {
+        if (wr_config_key_is_own(key)) {
+            wr_config_error(walk->reader, pair->key, walk->path, wr_config_key_home(key),
+                            "`%s` does not belong here", wr_config_key_name(key));
+            return;
+        }
         if (walk->level != WR_LEVEL_IGNORED) {
             wr_config_warn(walk->reader, pair->key, walk->path, wr_config_key_home(key),
                            "`%s` has no effect here", wr_config_key_name(key));

@@ -2,6 +2,7 @@
 #include "rules/config_grammar.h"
 
 #include "rules/config_fields.h"
+#include "rules/config_limit.h"
 #include "rules/config_metadata.h"
 #include "rules/config_pairs.h"
 #include "rules/config_text.h"
@@ -20,125 +21,6 @@ static struct wr_str peek_text(const struct wr_config_node *map, struct wr_str k
     return text;
 }
 
-/* True when `list` is a list, of which every element is a map; null is an empty list. */
-static bool is_list_of_maps(struct wr_config_reader *reader, const struct wr_config_node *list,
-                            enum wr_config_key key, const struct wr_rule_path *path)
-{
-    bool is_good = true;
-
-    if (list->kind != WR_CONFIG_LIST) {
-        if (wr_config_is_null(list)) {
-            return true;
-        }
-        wr_config_error(reader, list, path, "each element begins with `- `",
-                        "`%s` must be a list, not %s", wr_config_key_name(key),
-                        wr_config_kind_name(list->kind));
-        return false;
-    }
-    for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
-        if (item->value->kind != WR_CONFIG_MAP) {
-            wr_config_error(reader, item->value, path, NULL,
-                            "each element of `%s` must be a map, not %s", wr_config_key_name(key),
-                            wr_config_is_null(item->value)
-                                ? "nothing"
-                                : wr_config_kind_name(item->value->kind));
-            is_good = false;
-        }
-    }
-    return is_good;
-}
-
-static void read_replace(struct wr_config_reader *reader, const struct wr_config_node *map,
-                         const struct wr_rule_path *path, struct wr_draft_replace *replace)
-{
-    const struct wr_config_fields fields = wr_config_fields_of(reader, map, WR_LEVEL_REPLACE, path);
-
-    replace->place = wr_config_place(reader, map);
-    for (size_t i = 0; i < fields.n; i++) {
-        (void) wr_config_text(reader, fields.all[i].value, WR_KEY_NAME, path, &replace->name);
-    }
-}
-
-static void read_replaces(struct wr_config_reader *reader, const struct wr_config_node *list,
-                          const struct wr_rule_path *path, struct wr_draft_limit *limit)
-{
-    if (!is_list_of_maps(reader, list, WR_KEY_REPLACES, path)) {
-        return;
-    }
-
-    struct wr_draft_replace *const replaces =
-        wr_arena_calloc(reader->arena, list->n_items, sizeof *replaces);
-    size_t n = 0;
-
-    if (replaces == NULL) {
-        wr_config_no_memory(reader);
-        return;
-    }
-    for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
-        read_replace(reader, item->value, path, &replaces[n++]);
-    }
-    limit->replaces = replaces;
-    limit->n_replaces = n;
-}
-
-static void read_limit_field(struct wr_config_reader *reader, const struct wr_config_field *field,
-                             const struct wr_rule_path *path, struct wr_draft_limit *limit)
-{
-    const struct wr_config_node *const value = field->value;
-
-    switch ((int) field->key) {
-    case WR_KEY_REQUESTS_PER_UNIT:
-        (void) wr_config_number(reader, value, field->key, path, &limit->requests_per_unit);
-        break;
-    case WR_KEY_UNIT:
-        limit->unit_place = wr_config_place(reader, value);
-        (void) wr_config_text(reader, value, field->key, path, &limit->unit);
-        break;
-    case WR_KEY_UNLIMITED:
-        (void) wr_config_switch(reader, value, field->key, path, &limit->is_unlimited);
-        break;
-    case WR_KEY_NAME:
-        (void) wr_config_text(reader, value, field->key, path, &limit->name);
-        break;
-    case WR_KEY_REPLACES:
-        read_replaces(reader, value, path, limit);
-        break;
-    case WR_KEY_COUNTS:
-        (void) wr_config_count(reader, value, path, &limit->policy);
-        break;
-    case WR_KEY_FAILURE_MODE:
-        (void) wr_config_failure_mode(reader, value, path, &limit->policy);
-        break;
-    default:
-        break;
-    }
-}
-
-/* A second `rate_limit`, or one after a merge, goes over the first field by field; null takes it
- * away. */
-static void read_limit(struct wr_config_reader *reader, const struct wr_config_node *map,
-                       const struct wr_rule_path *path, struct wr_draft_rule *rule)
-{
-    if (wr_config_is_null(map)) {
-        rule->has_limit = false;
-        rule->limit = (struct wr_draft_limit){0};
-        return;
-    }
-    if (map->kind != WR_CONFIG_MAP) {
-        wr_config_error(reader, map, path, "as in `{unit: minute, requests_per_unit: 10}`",
-                        "`rate_limit` must be a map, not %s", wr_config_kind_name(map->kind));
-        return;
-    }
-
-    const struct wr_config_fields fields = wr_config_fields_of(reader, map, WR_LEVEL_LIMIT, path);
-
-    rule->has_limit = true;
-    rule->limit.place = wr_config_place(reader, map);
-    for (size_t i = 0; i < fields.n; i++) {
-        read_limit_field(reader, &fields.all[i], path, &rule->limit);
-    }
-}
-
 static void read_metadata(struct wr_config_reader *reader, const struct wr_config_node *map,
                           const struct wr_rule_path *path, struct wr_draft_rule *rule)
 {
@@ -149,6 +31,35 @@ static void read_metadata(struct wr_config_reader *reader, const struct wr_confi
                         wr_config_kind_name(map->kind));
     } else {
         rule->has_metadata = wr_config_metadata_read(reader, map, path, &rule->metadata);
+    }
+}
+
+/* A family that is not named counts by whole addresses. */
+static void read_group_ip(struct wr_config_reader *reader, const struct wr_config_node *map,
+                          const struct wr_rule_path *path, struct wr_draft_rule *rule)
+{
+    rule->has_group_ip = !wr_config_is_null(map);
+    rule->group_ip_place = wr_config_place(reader, map);
+    rule->ipv4_bits = (struct wr_draft_number){.number = 32};
+    rule->ipv6_bits = (struct wr_draft_number){.number = 128};
+    if (!rule->has_group_ip) {
+        return;
+    }
+    if (map->kind != WR_CONFIG_MAP) {
+        wr_config_error(reader, map, path, "as in `{ipv4: 32, ipv6: 64}`",
+                        "`group_ip` must be a map, not %s", wr_config_kind_name(map->kind));
+        return;
+    }
+
+    const struct wr_config_fields fields =
+        wr_config_fields_of(reader, map, WR_LEVEL_GROUP_IP, path);
+
+    for (size_t i = 0; i < fields.n; i++) {
+        const struct wr_config_field *const field = &fields.all[i];
+
+        (void) wr_config_placed_number(reader, field->value, field->key, path,
+                                       field->key == WR_KEY_IPV4 ? &rule->ipv4_bits
+                                                                 : &rule->ipv6_bits);
     }
 }
 
@@ -184,7 +95,13 @@ static void read_rule_field(struct wr_config_reader *reader, const struct wr_con
         (void) wr_config_text(reader, field->value, field->key, path, &rule->value);
         break;
     case WR_KEY_RATE_LIMIT:
-        read_limit(reader, field->value, path, rule);
+        wr_config_limit_read(reader, field->value, path, rule);
+        break;
+    case WR_KEY_LIMITS:
+        wr_config_limits_read(reader, field->value, path, rule);
+        break;
+    case WR_KEY_GROUP_IP:
+        read_group_ip(reader, field->value, path, rule);
         break;
     case WR_KEY_METADATA:
         read_metadata(reader, field->value, path, rule);
@@ -225,7 +142,7 @@ static void read_rules(struct wr_config_reader *reader, const struct wr_config_n
                        const struct wr_rule_path *path, size_t depth,
                        struct wr_draft_rule **out_rules, size_t *out_n)
 {
-    (void) is_list_of_maps(reader, list, WR_KEY_DESCRIPTORS, path);
+    (void) wr_config_is_list_of_maps(reader, list, WR_KEY_DESCRIPTORS, path);
     if (list->kind != WR_CONFIG_LIST) {
         return;
     }

@@ -112,6 +112,11 @@ bool wr_config_key_belongs(enum wr_config_key key, enum wr_config_level level)
     return (keys[key].levels & (unsigned) level) != 0;
 }
 
+bool wr_config_key_is_own(enum wr_config_key key)
+{
+    return key >= WR_KEY_LIMITS;
+}
+
 const char *wr_config_key_home(enum wr_config_key key)
 {
     switch (keys[key].levels) {
@@ -125,6 +130,10 @@ const char *wr_config_key_home(enum wr_config_key key)
         return "it belongs into `rate_limit`, or to the top of the file";
     case WR_LEVEL_LIMIT | WR_LEVEL_REPLACE:
         return "it belongs into `rate_limit`, or an entry of `replaces`";
+    case WR_LEVEL_WARM_UP:
+        return "it belongs into `warm_up`";
+    case WR_LEVEL_GROUP_IP:
+        return "it belongs into `group_ip`";
     default:
         return "it belongs into `rate_limit`";
     }
@@ -136,13 +145,19 @@ const char *wr_config_level_keys(enum wr_config_level level)
     case WR_LEVEL_TOP:
         return "the top of a file has `domain`, `descriptors`, `count`";
     case WR_LEVEL_RULE:
-        return "a descriptor has `key`, `value`, `rate_limit`, `descriptors`, `shadow_mode`, "
-               "`quota_mode`, `share_threshold`, `detailed_metric`, `value_to_metric`, `metadata`";
+        return "a descriptor has `key`, `value`, `rate_limit`, `limits`, `descriptors`, "
+               "`shadow_mode`, `quota_mode`, `share_threshold`, `group_ip`, `detailed_metric`, "
+               "`value_to_metric`, `metadata`";
     case WR_LEVEL_LIMIT:
-        return "`rate_limit` has `requests_per_unit`, `unit`, `unlimited`, `name`, `replaces`, "
-               "`count`, `failure_mode`";
+        return "a limit has `requests_per_unit`, `unit`, `unit_multiplier`, `window`, `unlimited`, "
+               "`name`, `replaces`, `algorithm`, `align`, `time_zone`, `burst`, `buckets`, "
+               "`headroom`, `warm_up`, `count`, `failure_mode`";
     case WR_LEVEL_REPLACE:
         return "an entry of `replaces` has `name`";
+    case WR_LEVEL_WARM_UP:
+        return "`warm_up` has `duration`, `start`";
+    case WR_LEVEL_GROUP_IP:
+        return "`group_ip` has `ipv4`, `ipv6`";
     case WR_LEVEL_IGNORED:
     default:
         return "what stands here has no effect";

@@ -17,6 +17,8 @@ enum wr_config_level {
     WR_LEVEL_RULE = 2,
     WR_LEVEL_LIMIT = 4,
     WR_LEVEL_REPLACE = 8,
+    WR_LEVEL_WARM_UP = 16,
+    WR_LEVEL_GROUP_IP = 32,
     WR_LEVEL_IGNORED = 0, /* below a key without effect: every key may stand, none has its place */
 };
 
@@ -38,7 +40,22 @@ enum wr_config_level {
     X(WR_KEY_NAME, "name", WR_LEVEL_LIMIT | WR_LEVEL_REPLACE)                                      \
     X(WR_KEY_REPLACES, "replaces", WR_LEVEL_LIMIT)                                                 \
     X(WR_KEY_COUNTS, "count", WR_LEVEL_TOP | WR_LEVEL_LIMIT)                                       \
-    X(WR_KEY_FAILURE_MODE, "failure_mode", WR_LEVEL_LIMIT)
+    X(WR_KEY_FAILURE_MODE, "failure_mode", WR_LEVEL_LIMIT)                                         \
+    X(WR_KEY_LIMITS, "limits", WR_LEVEL_RULE)                                                      \
+    X(WR_KEY_GROUP_IP, "group_ip", WR_LEVEL_RULE)                                                  \
+    X(WR_KEY_WINDOW, "window", WR_LEVEL_LIMIT)                                                     \
+    X(WR_KEY_UNIT_MULTIPLIER, "unit_multiplier", WR_LEVEL_LIMIT)                                   \
+    X(WR_KEY_ALGORITHM, "algorithm", WR_LEVEL_LIMIT)                                               \
+    X(WR_KEY_ALIGN, "align", WR_LEVEL_LIMIT)                                                       \
+    X(WR_KEY_TIME_ZONE, "time_zone", WR_LEVEL_LIMIT)                                               \
+    X(WR_KEY_BURST, "burst", WR_LEVEL_LIMIT)                                                       \
+    X(WR_KEY_BUCKETS, "buckets", WR_LEVEL_LIMIT)                                                   \
+    X(WR_KEY_HEADROOM, "headroom", WR_LEVEL_LIMIT)                                                 \
+    X(WR_KEY_WARM_UP, "warm_up", WR_LEVEL_LIMIT)                                                   \
+    X(WR_KEY_DURATION, "duration", WR_LEVEL_WARM_UP)                                               \
+    X(WR_KEY_START, "start", WR_LEVEL_WARM_UP)                                                     \
+    X(WR_KEY_IPV4, "ipv4", WR_LEVEL_GROUP_IP)                                                      \
+    X(WR_KEY_IPV6, "ipv6", WR_LEVEL_GROUP_IP)
 
 enum wr_config_key {
 #define WR_CONFIG_KEY_ENUM(id, name, levels) id,
@@ -55,6 +72,10 @@ enum wr_config_key wr_config_key_of(struct wr_str name);
 enum wr_config_key wr_config_key_near(struct wr_str name);
 
 const char *wr_config_key_name(enum wr_config_key key);
+
+/* True for a key that files of the incumbent cannot have: where it has no effect it is a mistake.
+ */
+bool wr_config_key_is_own(enum wr_config_key key);
 
 /* True when `key` has an effect on `level`. */
 bool wr_config_key_belongs(enum wr_config_key key, enum wr_config_level level);

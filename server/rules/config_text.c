@@ -70,6 +70,25 @@ bool wr_config_text(struct wr_config_reader *reader, const struct wr_config_node
     return true;
 }
 
+bool wr_config_word(struct wr_config_reader *reader, const struct wr_config_node *node,
+                    enum wr_config_key key, const struct wr_rule_path *path,
+                    struct wr_draft_text *out_word)
+{
+    if (!is_scalar(reader, node, key, path, "a text")) {
+        return false;
+    }
+    if (wr_config_is_null(node)) {
+        *out_word = (struct wr_draft_text){0};
+        return true;
+    }
+    if (node->text.len == 0) {
+        wr_config_error(reader, node, path, "remove it", "`%s` is empty", wr_config_key_name(key));
+        return false;
+    }
+    *out_word = (struct wr_draft_text){.text = node->text, .place = wr_config_place(reader, node)};
+    return true;
+}
+
 bool wr_config_switch(struct wr_config_reader *reader, const struct wr_config_node *node,
                       enum wr_config_key key, const struct wr_rule_path *path, bool *out_is_on)
 {
@@ -125,6 +144,20 @@ bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_no
         warn_spelling(reader, node, key, path, scalar.magnitude);
     }
     *out_number = (uint32_t) scalar.magnitude;
+    return true;
+}
+
+bool wr_config_placed_number(struct wr_config_reader *reader, const struct wr_config_node *node,
+                             enum wr_config_key key, const struct wr_rule_path *path,
+                             struct wr_draft_number *out_number)
+{
+    struct wr_draft_number number = {.is_set = !wr_config_is_null(node),
+                                     .place = wr_config_place(reader, node)};
+
+    if (!wr_config_number(reader, node, key, path, &number.number)) {
+        return false;
+    }
+    *out_number = number;
     return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "rules/config_keys.h"
 #include "rules/config_reader.h"
+#include "rules/draft.h"
 #include "rules/policy.h"
 
 /* The text of `node` as it is spelt, empty for null; false when it is no text, which is noted under
@@ -20,6 +21,11 @@
 bool wr_config_text(struct wr_config_reader *reader, const struct wr_config_node *node,
                     enum wr_config_key key, const struct wr_rule_path *path,
                     struct wr_str *out_text);
+
+/* The letters of `node` whatever they mean, and its place; absent for null. */
+bool wr_config_word(struct wr_config_reader *reader, const struct wr_config_node *node,
+                    enum wr_config_key key, const struct wr_rule_path *path,
+                    struct wr_draft_text *out_word);
 
 /* A switch, off for null. */
 bool wr_config_switch(struct wr_config_reader *reader, const struct wr_config_node *node,
@@ -29,6 +35,11 @@ bool wr_config_switch(struct wr_config_reader *reader, const struct wr_config_no
 bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_node *node,
                       enum wr_config_key key, const struct wr_rule_path *path,
                       uint32_t *out_number);
+
+/* The same with its place; not set for null. */
+bool wr_config_placed_number(struct wr_config_reader *reader, const struct wr_config_node *node,
+                             enum wr_config_key key, const struct wr_rule_path *path,
+                             struct wr_draft_number *out_number);
 
 /* The word of `count`, which policy goes without for null. */
 bool wr_config_count(struct wr_config_reader *reader, const struct wr_config_node *node,

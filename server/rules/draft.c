@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/draft.h"
 
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "rules/check.h"
+#include "rules/limit_check.h"
 #include "rules/rule_path.h"
 #include "rules/wildcard.h"
 
-#define TEXT_SIZE 1024
-#define SHOWN_MAX 100
-
-struct check {
-    struct wr_diag *diag;
-};
-
-/* What a note is about. */
-struct subject {
-    struct wr_draft *draft;
-    struct wr_place place;
-    const struct wr_rule_path *path; /* NULL: the file as such */
-};
+#define HINT_SIZE 256
 
 /* A rule, the draft it is from, and its place in the order of declaration. */
 struct sibling {
@@ -29,52 +19,12 @@ struct sibling {
     size_t index;
 };
 
-static int shown(struct wr_str text)
+static void out_of_memory(struct wr_check *check, struct wr_draft *draft)
 {
-    return text.len > SHOWN_MAX ? SHOWN_MAX : (int) text.len;
-}
-
-__attribute__((format(printf, 4, 5))) static void add_error(struct check *check,
-                                                            const struct subject *subject,
-                                                            const char *hint, const char *format,
-                                                            ...)
-{
-    char text[TEXT_SIZE];
-    va_list args;
-
-    va_start(args, format);
-    (void) vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    subject->draft->is_refused = true;
-    if (subject->draft->is_told) {
-        return;
-    }
-    wr_diag_add(check->diag, WR_SEVERITY_ERROR, subject->place,
-                wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
-}
-
-__attribute__((format(printf, 4, 5))) static void add_warning(struct check *check,
-                                                              const struct subject *subject,
-                                                              const char *hint, const char *format,
-                                                              ...)
-{
-    char text[TEXT_SIZE];
-    va_list args;
-
-    va_start(args, format);
-    (void) vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    subject->draft->has_warning = true;
-    wr_diag_add(check->diag, WR_SEVERITY_WARNING, subject->place,
-                wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
-}
-
-static void out_of_memory(struct check *check, struct wr_draft *draft)
-{
-    const struct subject subject = {.draft = draft, .place = {.file = draft->source}};
+    const struct wr_check_subject subject = {.draft = draft, .place = {.file = draft->source}};
 
     draft->lacks_memory = true;
-    add_error(check, &subject, NULL, "out of memory");
+    wr_check_error(check, &subject, NULL, "out of memory");
 }
 
 static int compare_siblings(const void *a, const void *b)
@@ -96,25 +46,50 @@ static bool is_same_pair(const struct wr_draft_rule *a, const struct wr_draft_ru
     return wr_str_equal(a->key, b->key) && wr_str_equal(a->value, b->value);
 }
 
-static void add_duplicate(struct check *check, const struct wr_rule_path *parent,
+/* Who writes a pair twice with two limits means both of them. */
+static void write_join_hint(const struct wr_draft_rule *first, const struct wr_draft_rule *again,
+                            char hint[HINT_SIZE])
+{
+    const enum wr_unit units[] = {wr_unit_of_name(first->limit.unit),
+                                  wr_unit_of_name(again->limit.unit)};
+
+    if (first->has_limit && again->has_limit && units[0] != WR_UNIT_UNKNOWN &&
+        units[1] != WR_UNIT_UNKNOWN && units[0] != units[1]) {
+        (void) snprintf(hint, HINT_SIZE,
+                        "several limits of one rule stand in a list, as in `limits: [{unit: %s, "
+                        "requests_per_unit: %" PRIu32 "}, {unit: %s, requests_per_unit: %" PRIu32
+                        "}]`",
+                        wr_unit_name(units[0]), first->limit.requests_per_unit,
+                        wr_unit_name(units[1]), again->limit.requests_per_unit);
+        return;
+    }
+    (void) snprintf(
+        hint, HINT_SIZE,
+        "join the two into one rule, and their `descriptors` into one list of children");
+}
+
+static void add_duplicate(struct wr_check *check, const struct wr_rule_path *parent,
                           const struct wr_draft_rule *first, const struct sibling *again)
 {
     const struct wr_draft_rule *const rule = again->rule;
     const struct wr_rule_path path = {.parent = parent, .key = rule->key, .value = rule->value};
-    const struct subject subject = {.draft = again->draft, .place = rule->place, .path = &path};
+    const struct wr_check_subject subject = {
+        .draft = again->draft, .place = rule->place, .path = &path};
 
-    add_error(check, &subject,
-              "join the two into one rule, and their `descriptors` into one list of children",
-              "key `%.*s` with %s%.*s%s is already defined at %.*s:%zu:%zu", shown(rule->key),
-              rule->key.ptr, rule->value.len == 0 ? "no value" : "value `", shown(rule->value),
-              rule->value.len == 0 ? "" : rule->value.ptr, rule->value.len == 0 ? "" : "`",
-              (int) first->place.file.len, first->place.file.ptr, first->place.line,
-              first->place.column);
+    char hint[HINT_SIZE];
+
+    write_join_hint(first, rule, hint);
+    wr_check_error(
+        check, &subject, hint, "key `%.*s` with %s%.*s%s is already defined at %.*s:%zu:%zu",
+        wr_check_shown(rule->key), rule->key.ptr, rule->value.len == 0 ? "no value" : "value `",
+        wr_check_shown(rule->value), rule->value.len == 0 ? "" : rule->value.ptr,
+        rule->value.len == 0 ? "" : "`", (int) first->place.file.len, first->place.file.ptr,
+        first->place.line, first->place.column);
 }
 
 /* Notes each pair of `siblings`, which are sorted here, that stands there a second time: within one
  * draft, or, when `across`, in different ones. */
-static void check_duplicates(struct check *check, const struct wr_rule_path *parent,
+static void check_duplicates(struct wr_check *check, const struct wr_rule_path *parent,
                              struct sibling *siblings, size_t n, bool across)
 {
     size_t first = 0;
@@ -130,107 +105,87 @@ static void check_duplicates(struct check *check, const struct wr_rule_path *par
     }
 }
 
-static bool needs_escape(struct wr_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        const unsigned char c = (unsigned char) text.ptr[i];
-
-        if (c < 0x20 || c == 0x7f || c == '"' || c == '\\') {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void check_unit(struct check *check, const struct subject *of_limit,
-                       const struct wr_draft_limit *limit)
-{
-    static const char units[] = "one of second, minute, hour, day, week, month, year";
-    const bool is_known = wr_unit_of_name(limit->unit) != WR_UNIT_UNKNOWN;
-    struct subject of_unit = *of_limit;
-
-    if (limit->unit_place.line > 0) {
-        of_unit.place = limit->unit_place;
-    }
-    if (limit->is_unlimited) {
-        if (is_known) {
-            add_error(check, &of_unit, "remove one of the two",
-                      "`unit` must not stand beside `unlimited: true`");
-        } else if (limit->unit.len > 0) {
-            add_warning(check, &of_unit, "remove it",
-                        "`unit: %.*s` beside `unlimited: true` has no effect, and is not a unit",
-                        shown(limit->unit), limit->unit.ptr);
-        }
-    } else if (limit->unit.len == 0) {
-        add_error(check, &of_unit, units, "`rate_limit` has no `unit`");
-    } else if (!is_known) {
-        add_error(check, &of_unit, units, "`%.*s` is not a unit", shown(limit->unit),
-                  limit->unit.ptr);
-    }
-}
-
-static void check_replaces(struct check *check, const struct subject *of_limit,
-                           const struct wr_draft_limit *limit)
-{
-    for (size_t i = 0; i < limit->n_replaces; i++) {
-        const struct wr_draft_replace *const replace = &limit->replaces[i];
-        struct subject of_entry = *of_limit;
-
-        of_entry.place = replace->place;
-        if (replace->name.len == 0) {
-            add_error(check, &of_entry, "as in `replaces: [{name: other}]`",
-                      "an entry of `replaces` has no `name`");
-        } else if (wr_str_equal(replace->name, limit->name)) {
-            add_error(check, &of_entry, "name another rule",
-                      "a rule must not replace itself, `%.*s`", shown(replace->name),
-                      replace->name.ptr);
-        }
-    }
-}
-
-static void check_limit(struct check *check, const struct subject *of_rule,
-                        const struct wr_draft_limit *limit)
-{
-    struct subject of_limit = *of_rule;
-
-    of_limit.place = limit->place;
-    check_unit(check, &of_limit, limit);
-    check_replaces(check, &of_limit, limit);
-    if (needs_escape(limit->name)) {
-        add_warning(check, &of_limit, "use letters, digits, blanks and punctuation",
-                    "`name` holds a quote, a backslash or a control character, which response "
-                    "headers cannot show as they are");
-    }
-}
-
-static void check_rules(struct check *check, struct wr_draft *draft,
+static void check_rules(struct wr_check *check, struct wr_draft *draft,
                         const struct wr_draft_rule *rules, size_t n,
                         const struct wr_rule_path *path);
 
+static void check_limits(struct wr_check *check, const struct wr_check_subject *of_rule,
+                         const struct wr_draft_rule *rule)
+{
+    struct wr_check_subject of_layers = *of_rule;
+
+    of_layers.place = rule->layers_place;
+    if (rule->has_limit && rule->n_layers > 0) {
+        wr_check_error(check, &of_layers, "move the one into the list of the other",
+                       "`limits` must not stand beside `rate_limit`");
+        return;
+    }
+    if (rule->n_layers > WR_LAYERS_MAX) {
+        wr_check_error(check, &of_layers, "split them over several descriptors of the request",
+                       "more than %d `limits`", WR_LAYERS_MAX);
+        return;
+    }
+
+    const struct wr_draft_limits limits = wr_draft_limits_of(rule);
+
+    for (size_t i = 0; i < limits.n; i++) {
+        wr_limit_check(check, of_rule, &limits, i);
+    }
+}
+
+static void check_group_ip(struct wr_check *check, const struct wr_check_subject *of_rule,
+                           const struct wr_draft_rule *rule)
+{
+    const struct {
+        const char *name;
+        const struct wr_draft_number *bits;
+        uint32_t max;
+    } rows[] = {{"ipv4", &rule->ipv4_bits, 32}, {"ipv6", &rule->ipv6_bits, 128}};
+    struct wr_check_subject of_group = *of_rule;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        of_group.place = rows[i].bits->place;
+        if (rows[i].bits->number > rows[i].max) {
+            wr_check_error(check, &of_group, "how many bits of the address are the prefix",
+                           "`%s` must be a number from 0 to %u, not %u", rows[i].name, rows[i].max,
+                           rows[i].bits->number);
+        }
+    }
+    of_group.place = rule->group_ip_place;
+    if (rule->has_share_threshold) {
+        wr_check_error(check, &of_group, "remove one of the two",
+                       "`group_ip` must not stand beside `share_threshold`");
+    } else if (rule->value.len > 0 && !wr_wildcard_is(rule->value)) {
+        wr_check_warn(check, &of_group, "remove it, or `value`",
+                      "`group_ip` has no effect on a rule for one value");
+    }
+}
+
 /* Recursion is as deep as rules are nested, which whoever makes drafts bounds. */
-static void check_rule(struct check *check, struct wr_draft *draft,
+static void check_rule(struct wr_check *check, struct wr_draft *draft,
                        const struct wr_draft_rule *rule, const struct wr_rule_path *parent)
 {
     const struct wr_rule_path path = {.parent = parent, .key = rule->key, .value = rule->value};
-    const struct subject subject = {.draft = draft, .place = rule->place, .path = &path};
+    const struct wr_check_subject subject = {.draft = draft, .place = rule->place, .path = &path};
 
     if (!rule->is_broken) {
         if (rule->key.len == 0) {
-            add_error(check, &subject, "as in `- key: user`", "a descriptor has no `key`");
+            wr_check_error(check, &subject, "as in `- key: user`", "a descriptor has no `key`");
         }
-        if (rule->has_limit) {
-            check_limit(check, &subject, &rule->limit);
-        }
+        check_limits(check, &subject, rule);
         if (rule->has_share_threshold && !wr_wildcard_is(rule->key) &&
             !wr_wildcard_is(rule->value)) {
-            add_error(check, &subject, "as in `value: \"docs/*\"`",
-                      "`share_threshold` needs a `*` in `value`");
+            wr_check_error(check, &subject, "as in `value: \"docs/*\"`",
+                           "`share_threshold` needs a `*` in `value`");
+        }
+        if (rule->has_group_ip) {
+            check_group_ip(check, &subject, rule);
         }
     }
     check_rules(check, draft, rule->children, rule->n_children, &path);
 }
 
-static void check_rules(struct check *check, struct wr_draft *draft,
+static void check_rules(struct wr_check *check, struct wr_draft *draft,
                         const struct wr_draft_rule *rules, size_t n,
                         const struct wr_rule_path *path)
 {
@@ -250,17 +205,17 @@ static void check_rules(struct check *check, struct wr_draft *draft,
     }
 }
 
-void wr_draft_check(struct wr_draft *draft, struct wr_diag *diag)
+void wr_draft_check(struct wr_draft *draft, int64_t min_window_us, struct wr_diag *diag)
 {
     const struct wr_rule_path path = {.key = draft->domain};
-    const struct subject subject = {.draft = draft, .place = draft->place};
-    struct check check = {.diag = diag};
+    const struct wr_check_subject subject = {.draft = draft, .place = draft->place};
+    struct wr_check check = {.diag = diag, .min_window_us = min_window_us};
 
     if (draft->is_broken) {
         return;
     }
     if (draft->domain.len == 0) {
-        add_error(&check, &subject, "begin with `domain: NAME`", "the file has no `domain`");
+        wr_check_error(&check, &subject, "begin with `domain: NAME`", "the file has no `domain`");
     }
     check_rules(&check, draft, draft->rules, draft->n_rules, &path);
 }
@@ -280,18 +235,19 @@ static int compare_ranked(const void *a, const void *b)
     return domains != 0 ? domains : (x->index > y->index) - (x->index < y->index);
 }
 
-static void refuse_domain(struct check *check, const struct wr_draft *first, struct wr_draft *again)
+static void refuse_domain(struct wr_check *check, const struct wr_draft *first,
+                          struct wr_draft *again)
 {
-    const struct subject subject = {.draft = again, .place = again->place};
+    const struct wr_check_subject subject = {.draft = again, .place = again->place};
 
-    add_error(check, &subject, "join the files, or set --merge-domain-config",
-              "domain `%.*s` has its rules already, at %.*s:%zu:%zu", shown(again->domain),
-              again->domain.ptr, (int) first->place.file.len, first->place.file.ptr,
-              first->place.line, first->place.column);
+    wr_check_error(check, &subject, "join the files, or set --merge-domain-config",
+                   "domain `%.*s` has its rules already, at %.*s:%zu:%zu",
+                   wr_check_shown(again->domain), again->domain.ptr, (int) first->place.file.len,
+                   first->place.file.ptr, first->place.line, first->place.column);
 }
 
 /* The top levels of `n` drafts of one domain against each other. */
-static void compare_tops(struct check *check, const struct ranked *drafts, size_t n)
+static void compare_tops(struct wr_check *check, const struct ranked *drafts, size_t n)
 {
     const struct wr_rule_path path = {.key = drafts[0].draft->domain};
     size_t n_siblings = 0;
@@ -319,13 +275,13 @@ static void compare_tops(struct check *check, const struct ranked *drafts, size_
 }
 
 /* The counts of `n` drafts of one domain against the first of them. */
-static void compare_counts(struct check *check, const struct ranked *drafts, size_t n)
+static void compare_counts(struct wr_check *check, const struct ranked *drafts, size_t n)
 {
     const struct wr_draft *first = NULL;
 
     for (size_t i = 0; i < n; i++) {
         struct wr_draft *const draft = drafts[i].draft;
-        const struct subject subject = {.draft = draft, .place = draft->count_place};
+        const struct wr_check_subject subject = {.draft = draft, .place = draft->count_place};
 
         if (!draft->policy.has_count) {
             continue;
@@ -333,17 +289,18 @@ static void compare_counts(struct check *check, const struct ranked *drafts, siz
         if (first == NULL) {
             first = draft;
         } else if (draft->policy.count != first->policy.count) {
-            add_error(check, &subject, "one domain has one `count`, in one or in all of its files",
-                      "domain `%.*s` has `count: %s` already, at %.*s:%zu:%zu",
-                      shown(draft->domain), draft->domain.ptr, wr_count_name(first->policy.count),
-                      (int) first->count_place.file.len, first->count_place.file.ptr,
-                      first->count_place.line, first->count_place.column);
+            wr_check_error(
+                check, &subject, "one domain has one `count`, in one or in all of its files",
+                "domain `%.*s` has `count: %s` already, at %.*s:%zu:%zu",
+                wr_check_shown(draft->domain), draft->domain.ptr,
+                wr_count_name(first->policy.count), (int) first->count_place.file.len,
+                first->count_place.file.ptr, first->count_place.line, first->count_place.column);
         }
     }
 }
 
 /* `n` drafts of one domain, more than one. */
-static void compare_domain(struct check *check, const struct ranked *drafts, size_t n,
+static void compare_domain(struct wr_check *check, const struct ranked *drafts, size_t n,
                            bool merges_domains)
 {
     if (merges_domains) {
@@ -369,7 +326,7 @@ static size_t count_of_domain(const struct ranked *drafts, size_t n)
 void wr_drafts_compare(struct wr_draft *const *drafts, size_t n, bool merges_domains,
                        struct wr_diag *diag)
 {
-    struct check check = {.diag = diag};
+    struct wr_check check = {.diag = diag};
     struct ranked *const ranked = malloc((n + 1) * sizeof *ranked);
     size_t n_ranked = 0;
 

@@ -24,12 +24,29 @@ struct wr_draft_replace {
     struct wr_place place;
 };
 
+/* A word as written, and where; empty when absent. */
+struct wr_draft_text {
+    struct wr_str text;
+    struct wr_place place;
+};
+
+struct wr_draft_number {
+    bool is_set;
+    uint32_t number;
+    struct wr_place place;
+};
+
 struct wr_draft_limit {
     struct wr_place place;
     uint32_t requests_per_unit;
     struct wr_str unit; /* as written; empty when absent */
     struct wr_place unit_place;
     bool is_unlimited;
+    struct wr_draft_text window, algorithm, align, time_zone, headroom;
+    struct wr_draft_number multiplier, burst, buckets;
+    bool has_warm_up;
+    struct wr_place warm_up_place;
+    struct wr_draft_text warm_up_duration, warm_up_start;
     struct wr_str name;
     const struct wr_draft_replace *replaces;
     size_t n_replaces;
@@ -44,6 +61,10 @@ struct wr_draft_rule {
     struct wr_draft_limit limit;         /* of `rate_limit` */
     const struct wr_draft_limit *layers; /* of `limits`, which stands in place of it */
     size_t n_layers;
+    struct wr_place layers_place;
+    bool has_group_ip; /* values that are addresses count by prefix */
+    struct wr_place group_ip_place;
+    struct wr_draft_number ipv4_bits, ipv6_bits;
     bool is_shadow, is_quota, has_detailed_metric, has_value_to_metric, has_share_threshold;
     bool has_metadata;
     struct wr_value metadata;       /* a map */
@@ -83,9 +104,10 @@ static inline struct wr_draft_limits wr_draft_limits_of(const struct wr_draft_ru
     return (struct wr_draft_limits){.all = &rule->limit, .n = rule->has_limit ? 1 : 0};
 }
 
-/* Checks a draft for itself: empty keys, duplicates, units, replaces, share_threshold. What it
- * finds goes to `diag`, all of it; with an error the draft becomes refused. */
-void wr_draft_check(struct wr_draft *draft, struct wr_diag *diag);
+/* Checks a draft for itself: empty keys, duplicates, limits, replaces, share_threshold. A window
+ * must be `min_window_us` or longer. What it finds goes to `diag`, all of it; with an error the
+ * draft becomes refused. */
+void wr_draft_check(struct wr_draft *draft, int64_t min_window_us, struct wr_diag *diag);
 
 /*
  * Checks `n` drafts, refused ones too, against those before each. With `merges_domains` a later

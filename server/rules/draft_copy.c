@@ -18,6 +18,12 @@ static void own_place(const struct copy *copy, struct wr_place *place)
     place->file = copy->source;
 }
 
+static bool own_word(const struct copy *copy, struct wr_draft_text *word)
+{
+    own_place(copy, &word->place);
+    return own(copy, &word->text);
+}
+
 static bool own_replaces(const struct copy *copy, struct wr_draft_limit *limit)
 {
     struct wr_draft_replace *const replaces =
@@ -41,8 +47,15 @@ static bool own_limit(const struct copy *copy, struct wr_draft_limit *limit)
 {
     own_place(copy, &limit->place);
     own_place(copy, &limit->unit_place);
-    return own(copy, &limit->unit) && own(copy, &limit->name) &&
-           (limit->n_replaces == 0 || own_replaces(copy, limit));
+    own_place(copy, &limit->warm_up_place);
+    own_place(copy, &limit->multiplier.place);
+    own_place(copy, &limit->burst.place);
+    own_place(copy, &limit->buckets.place);
+    return own_word(copy, &limit->window) && own_word(copy, &limit->algorithm) &&
+           own_word(copy, &limit->align) && own_word(copy, &limit->time_zone) &&
+           own_word(copy, &limit->headroom) && own_word(copy, &limit->warm_up_duration) &&
+           own_word(copy, &limit->warm_up_start) && own(copy, &limit->unit) &&
+           own(copy, &limit->name) && (limit->n_replaces == 0 || own_replaces(copy, limit));
 }
 
 static bool own_layers(const struct copy *copy, struct wr_draft_rule *rule)
@@ -71,6 +84,10 @@ static bool own_rule(const struct copy *copy, struct wr_draft_rule *rule)
     const struct wr_value metadata = rule->metadata;
 
     own_place(copy, &rule->place);
+    own_place(copy, &rule->layers_place);
+    own_place(copy, &rule->group_ip_place);
+    own_place(copy, &rule->ipv4_bits.place);
+    own_place(copy, &rule->ipv6_bits.place);
     return own(copy, &rule->key) && own(copy, &rule->value) &&
            (!rule->has_limit || own_limit(copy, &rule->limit)) &&
            (rule->n_layers == 0 || own_layers(copy, rule)) &&

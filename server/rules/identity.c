@@ -3,11 +3,6 @@
 
 #include "limit/identity.h"
 
-/* More comes with more kinds of windows. */
-enum {
-    ALIGNMENT_EPOCH = 0,
-};
-
 /* Both passes, size and write, go over the entries from the last, since nodes know their parent. */
 static const struct wr_node *shared(const struct wr_node *node)
 {
@@ -60,7 +55,7 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
 
     const struct wr_identity_tail tail = {
         .length_us = parts->limit->length_us,
-        .alignment = ALIGNMENT_EPOCH,
+        .alignment = (uint8_t) parts->limit->alignment,
         .algorithm = (uint8_t) parts->limit->algorithm,
         .layer = parts->layer,
     };

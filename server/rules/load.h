@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 #include "base/err.h"
@@ -29,6 +30,7 @@ struct wr_load_options {
                             with it and a dot; NULL: all */
     bool merges_domains; /* a domain may be spread over files */
     bool is_strict;      /* a warning refuses its file as an error does */
+    int64_t min_window_us; /* the shortest window that the store counts in; a shorter is an error */
     struct wr_config_bounds bounds;
 };
 

@@ -114,7 +114,7 @@ static bool parse(const struct take *take, const struct wr_file *file,
     wr_arena_init(&arena, PARSE_CHUNK_SIZE);
     wr_config_yaml_parse((struct wr_str){.ptr = file->text.bytes, .len = file->text.len},
                          wr_str_of(file->path), &options->bounds, &arena, take->diag, &draft);
-    wr_draft_check(&draft, take->diag);
+    wr_draft_check(&draft, options->min_window_us, take->diag);
 
     const bool is_good = !draft.is_refused && !(options->is_strict && draft.has_warning);
     bool has_memory = !draft.lacks_memory;

@@ -94,15 +94,17 @@ static const struct wr_draft_rule **join_rules(struct wr_arena *arena, const str
     return rules;
 }
 
-/* The count of `n` checked drafts of one domain: those that have one have the same. */
-static enum wr_count count_said(const struct source *sources, size_t n)
+/* Whether one of `n` checked drafts of one domain has a count: those that have one have the same.
+ */
+static bool is_count_said(const struct source *sources, size_t n, enum wr_count *out_count)
 {
     for (size_t i = 0; i < n; i++) {
         if (sources[i].draft->policy.has_count) {
-            return sources[i].draft->policy.count;
+            *out_count = sources[i].draft->policy.count;
+            return true;
         }
     }
-    return WR_COUNT_ALL;
+    return false;
 }
 
 static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch,
@@ -118,7 +120,8 @@ static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch,
         return false;
     }
     domain->hash_key = &rules->hash_key;
-    domain->count = builder.count = count_said(sources, n);
+    builder.has_count = is_count_said(sources, n, &builder.count);
+    domain->count = builder.count;
 
     const struct wr_rule_path path = {.key = domain->name};
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -29,7 +30,9 @@ struct wr_rule {
     struct wr_limit limit; /* when not unlimited; its count is that of the domain when the rule says
                               none */
     struct wr_policy policy; /* as the rule says it */
-    enum wr_unit unit;       /* WR_UNIT_UNKNOWN when unlimited */
+    enum wr_unit unit;       /* nearest to the window; WR_UNIT_UNKNOWN when unlimited */
+    struct wr_str window;    /* its length for people, when no unit has it; else empty */
+    bool has_burst;          /* it was said, and is no share of the number */
     uint32_t layer;          /* place among the limits of the node that count alike */
     struct wr_str name;      /* may be empty */
     struct wr_str path; /* domain.key_value.key …, as written but cut at WR_RULE_PATH_MAX: for
@@ -47,6 +50,8 @@ struct wr_node {
     struct wr_str value;          /* as written; empty: any value */
     bool has_share_threshold;     /* all values that match `value` share one counter */
     bool has_value_to_metric;
+    bool has_group_ip; /* values that are addresses count by their first bits */
+    uint8_t ipv4_bits, ipv6_bits;
     const struct wr_rule *rules; /* all must admit */
     size_t n_rules;              /* 0: no limit here */
 };

@@ -4,105 +4,8 @@
 #include <stdlib.h>
 
 #include "rules/level_wildcards.h"
+#include "rules/node_rules.h"
 #include "rules/wildcard.h"
-
-static bool copy_replaces(struct wr_arena *arena, const struct wr_draft_limit *limit,
-                          struct wr_rule *rule)
-{
-    struct wr_str *const names = wr_arena_calloc(arena, limit->n_replaces, sizeof *names);
-
-    if (names == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < limit->n_replaces; i++) {
-        if (!wr_arena_copy(arena, limit->replaces[i].name, &names[i])) {
-            return false;
-        }
-    }
-    rule->replaces = names;
-    rule->n_replaces = limit->n_replaces;
-    return true;
-}
-
-static bool copy_metadata(struct wr_arena *arena, const struct wr_draft_rule *draft,
-                          struct wr_rule *rule)
-{
-    if (!draft->has_metadata) {
-        return true;
-    }
-
-    struct wr_value *const metadata = wr_arena_alloc(arena, sizeof *metadata);
-
-    rule->metadata = metadata;
-    return metadata != NULL && wr_value_copy(arena, &draft->metadata, metadata);
-}
-
-/* How many of `n` rules count as `limit` does. */
-static uint32_t count_alike(const struct wr_rule *rules, size_t n, const struct wr_limit *limit)
-{
-    uint32_t n_alike = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        n_alike += rules[i].limit.length_us == limit->length_us &&
-                   rules[i].limit.algorithm == limit->algorithm;
-    }
-    return n_alike;
-}
-
-/* What a rule says of itself; what it shares with the other layers of its node comes on top. */
-static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
-                       const struct wr_draft_limit *limit, struct wr_rule *rule)
-{
-    const bool is_unlimited = limit->is_unlimited;
-    const enum wr_unit unit = is_unlimited ? WR_UNIT_UNKNOWN : wr_unit_of_name(limit->unit);
-
-    *rule = (struct wr_rule){
-        .limit = {.requests = limit->requests_per_unit,
-                  .length_us = wr_unit_length_us(unit),
-                  .count = limit->policy.has_count ? limit->policy.count : builder->count},
-        .unit = unit,
-        .policy = limit->policy,
-        .is_unlimited = is_unlimited,
-        .is_shadow = draft->is_shadow,
-        .is_quota = draft->is_quota,
-        .has_detailed_metric = draft->has_detailed_metric,
-    };
-    builder->n_limits++;
-    builder->has_group |= rule->limit.count == WR_COUNT_ALL_OR_NOTHING;
-    builder->has_bookings |= wr_policy_must_book(&rule->policy);
-    return wr_arena_copy(builder->arena, limit->name, &rule->name) &&
-           copy_replaces(builder->arena, limit, rule);
-}
-
-/* The limits of `draft`, of which there may be none. */
-static bool build_rules(struct wr_tree_builder *builder, const struct wr_rule_path *path,
-                        const struct wr_draft_rule *draft, struct wr_node *node)
-{
-    const struct wr_draft_limits limits = wr_draft_limits_of(draft);
-
-    if (limits.n == 0) {
-        return true;
-    }
-
-    struct wr_rule *const rules = wr_arena_calloc(builder->arena, limits.n, sizeof *rules);
-    struct wr_rule shared = {0};
-
-    if (rules == NULL || !wr_rule_path_write(path, builder->arena, &shared.path) ||
-        !copy_metadata(builder->arena, draft, &shared)) {
-        return false;
-    }
-    for (size_t i = 0; i < limits.n; i++) {
-        if (!build_rule(builder, draft, &limits.all[i], &rules[i])) {
-            return false;
-        }
-        rules[i].layer = count_alike(rules, i, &rules[i].limit);
-        rules[i].path = shared.path;
-        rules[i].metadata = shared.metadata;
-    }
-    node->rules = rules;
-    node->n_rules = limits.n;
-    return true;
-}
 
 static bool build_children(struct wr_tree_builder *builder, const struct wr_rule_path *path,
                            const struct wr_draft_rule *draft, struct wr_tree_node *node)
@@ -130,10 +33,13 @@ static bool build_node(struct wr_tree_builder *builder, const struct wr_rule_pat
         .parent = parent,
         .has_share_threshold = draft->has_share_threshold,
         .has_value_to_metric = draft->has_value_to_metric,
+        .has_group_ip = draft->has_group_ip,
+        .ipv4_bits = (uint8_t) draft->ipv4_bits.number,
+        .ipv6_bits = (uint8_t) draft->ipv6_bits.number,
     };
     return wr_arena_copy(builder->arena, draft->key, &node->node.key) &&
            wr_arena_copy(builder->arena, draft->value, &node->node.value) &&
-           build_rules(builder, &path, draft, &node->node) &&
+           wr_node_rules_build(builder, &path, draft, &node->node) &&
            build_children(builder, &path, draft, node);
 }
 

@@ -35,7 +35,8 @@ struct wr_tree_node {
 struct wr_tree_builder {
     struct wr_arena *arena;
     const struct wr_hash_key *hash_key;
-    enum wr_count count; /* of rules that say nothing else */
+    bool has_count;
+    enum wr_count count; /* of lone rules that say nothing else */
     size_t n_limits;
     bool has_group;    /* a limit is all-or-nothing */
     bool has_bookings; /* a limit must be booked even when a call is late */

@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wr_arena_init(&arena, 4096);
     wr_diag_init(&diag, 16);
     wr_config_yaml_parse(text, name, &bounds, &arena, &diag, &draft);
-    wr_draft_check(&draft, &diag);
+    wr_draft_check(&draft, 0, &diag);
     WR_ASSERT(draft.is_refused == (diag.n_errors > 0));
     WR_ASSERT(draft.has_warning == (diag.n_warnings > 0));
     WR_ASSERT(!diag.is_incomplete);

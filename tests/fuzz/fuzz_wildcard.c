@@ -92,7 +92,7 @@ static void compare_level(struct wr_draft_rule *draft_rules, size_t n_rules,
     struct wr_rules *rules = NULL;
 
     wr_diag_init(&diag, 1);
-    wr_draft_check(&draft, &diag);
+    wr_draft_check(&draft, 0, &diag);
     WR_ASSERT(!draft.is_refused);
     WR_ASSERT(wr_rules_new((struct wr_draft *const[]){&draft}, 1, &rules) == WR_OK);
 

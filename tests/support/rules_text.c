@@ -18,7 +18,7 @@ struct wr_rules *wr_rules_of_text(const char *yaml)
     wr_arena_init(&arena, 4096);
     wr_diag_init(&diag, 10);
     wr_config_yaml_parse(wr_str_of(yaml), wr_str_of("text.yaml"), &bounds, &arena, &diag, &draft);
-    wr_draft_check(&draft, &diag);
+    wr_draft_check(&draft, 0, &diag);
     wr_diag_print(&diag, stderr);
     WR_ASSERT(diag.n_errors == 0);
     WR_ASSERT(wr_rules_new((struct wr_draft *const[]){&draft}, 1, &rules) == WR_OK);

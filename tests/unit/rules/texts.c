@@ -71,7 +71,7 @@ void texts_check(struct texts *texts, bool merges_domains)
 
     point(texts, drafts);
     for (size_t i = 0; i < texts->n; i++) {
-        wr_draft_check(drafts[i], &texts->diag);
+        wr_draft_check(drafts[i], texts->min_window_us, &texts->diag);
     }
     wr_drafts_compare(drafts, texts->n, merges_domains, &texts->diag);
 }

@@ -26,6 +26,7 @@ struct texts {
     struct wr_config_bounds bounds;
     struct wr_draft drafts[TEXTS_MAX];
     size_t n;
+    int64_t min_window_us;
 };
 
 /* Bounds that no ordinary text reaches. */

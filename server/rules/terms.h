@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the keys of a limit come to: names of algorithms and alignments, the length of the window,
+ * the number that is enforced.
+ *
+ * Threads: pure functions.
+ */
+#ifndef WR_RULES_TERMS_H
+#define WR_RULES_TERMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "limit/limit.h"
+#include "limit/unit.h"
+#include "rules/draft.h"
+
+/* Sub-windows of sliding_buckets when the rule says nothing. */
+#define WR_BUCKETS_DEFAULT 60
+
+/* The algorithm of that name, by case; false when there is none. */
+bool wr_algorithm_of_name(struct wr_str name, enum wr_algorithm *out_algorithm);
+
+/* As rules and messages have it. */
+const char *wr_algorithm_name(enum wr_algorithm algorithm);
+
+/* The alignment of that name, by case; false when there is none. */
+bool wr_alignment_of_name(struct wr_str name, enum wr_alignment *out_alignment);
+
+/* As rules and messages have it. */
+const char *wr_alignment_name(enum wr_alignment alignment);
+
+/* The unit nearest to a window, as a ratio. */
+enum wr_unit wr_terms_unit(int64_t length_us);
+
+/* The burst of a token bucket that says none. */
+uint64_t wr_burst_default(uint64_t requests);
+
+/* Whether two limits of one path count the same thing, and so need a layer each. */
+bool wr_limit_is_alike(const struct wr_limit *a, const struct wr_limit *b);
+
+/* What a draft comes to, without count and calendar. What cannot be read is as if it was not there,
+ * which leaves the length 0 when there is neither window nor unit. */
+struct wr_limit wr_terms_limit(const struct wr_draft_limit *draft);
+
+/*
+ * The limit that a request gives by number and unit, with algorithm and alignment of `terms`, the
+ * limit on its path. A burst is that of the path when `has_burst`. What a request cannot have turns
+ * into what guarantees as much: sliding_log beyond its bound into sliding_buckets, a calendar
+ * without such a unit into windows of the epoch.
+ */
+struct wr_limit wr_terms_override(const struct wr_limit *terms, bool has_burst, uint32_t requests,
+                                  enum wr_unit unit);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The offsets from UTC of a time zone of the IANA database, from the files of the system (TZif, RFC
+ * 8536). They are read here, and not through tzset, because the zone of a process is global and a
+ * server has threads.
+ *
+ * Threads: pure functions but for the files, which they read and may block on.
+ */
+#ifndef WR_RULES_ZONE_H
+#define WR_RULES_ZONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* What is known goes from 1970 to the beginning of this year; the last offset stays. */
+#define WR_ZONE_LAST_YEAR 2200
+
+struct wr_zone_change {
+    int64_t from_s;   /* since the Unix epoch */
+    int32_t offset_s; /* east of UTC, from then on */
+};
+
+struct wr_zone {
+    int32_t first_offset_s; /* at the epoch */
+    const struct wr_zone_change *changes;
+    size_t n;
+};
+
+enum wr_zone_fault {
+    WR_ZONE_GOOD,
+    WR_ZONE_UNKNOWN, /* no such file, or not one that is understood */
+    WR_ZONE_NO_MEMORY,
+};
+
+/* Reads the zone of that name, as in Europe/Paris, into `arena`. */
+enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
+                                struct wr_zone *out_zone);
+
+/* The same of the bytes of a file. */
+enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
+                                 struct wr_zone *out_zone);
+
+bool wr_zone_is_known(struct wr_str name);
+
+/* East of UTC. */
+int32_t wr_zone_offset_s(const struct wr_zone *zone, int64_t wall_s);
+
+#endif
