@@ -3,11 +3,15 @@
 
 #include <string.h>
 
+/* The way to Redis and back takes longer than windows below. */
+#define REDIS_MIN_WINDOW_US 10000
+
 struct wr_load_options wr_load_options_of(const struct wr_options *options)
 {
     return (struct wr_load_options){
         .merges_domains = options->merges_domains,
         .is_strict = options->is_strict,
+        .min_window_us = options->store == WR_STORE_REDIS ? REDIS_MIN_WINDOW_US : 0,
         .bounds =
             {
                 .max_file_bytes = options->max_rules_file_bytes,

@@ -2,30 +2,57 @@
 #include "rules/identity.h"
 
 #include "limit/identity.h"
+#include "rules/address.h"
+
+/* An entry as it is written. */
+struct written {
+    bool is_pattern;
+    struct wr_str key, value;
+    char group[WR_ADDRESS_TEXT_SIZE]; /* the value, of addresses that count together */
+};
+
+static void resolve(const struct wr_entry *entry, const struct wr_node *node,
+                    struct written *written)
+{
+    size_t len;
+
+    if (node != NULL && node->has_share_threshold) {
+        written->is_pattern = true;
+        written->key = node->key;
+        written->value = node->value;
+        return;
+    }
+    written->is_pattern = false;
+    written->key = entry->key;
+    written->value = entry->value;
+    if (node != NULL && node->has_group_ip) {
+        len = wr_address_group(entry->value, node->ipv4_bits, node->ipv6_bits, written->group);
+        if (len > 0) {
+            written->value = (struct wr_str){.ptr = written->group, .len = len};
+        }
+    }
+}
 
 /* Both passes, size and write, go over the entries from the last, since nodes know their parent. */
-static const struct wr_node *shared(const struct wr_node *node)
-{
-    return node != NULL && node->has_share_threshold ? node : NULL;
-}
-
 static size_t entry_size(const struct wr_entry *entry, const struct wr_node *node)
 {
-    const struct wr_node *const pattern = shared(node);
+    struct written written;
 
-    return WR_IDENTITY_ENTRY_SIZE + (pattern == NULL ? entry->key.len + entry->value.len
-                                                     : pattern->key.len + pattern->value.len);
+    resolve(entry, node, &written);
+    return WR_IDENTITY_ENTRY_SIZE + written.key.len + written.value.len;
 }
 
-static void put_entry(char *at, const struct wr_entry *entry, const struct wr_node *node)
+/* Writes the entry so that it ends before `end`, and returns where it begins. */
+static char *put_entry_before(char *end, const struct wr_entry *entry, const struct wr_node *node)
 {
-    const struct wr_node *const pattern = shared(node);
+    struct written written;
 
-    if (pattern == NULL) {
-        (void) wr_identity_put_entry(at, false, entry->key, entry->value);
-    } else {
-        (void) wr_identity_put_entry(at, true, pattern->key, pattern->value);
-    }
+    resolve(entry, node, &written);
+
+    char *const at = end - WR_IDENTITY_ENTRY_SIZE - written.key.len - written.value.len;
+
+    (void) wr_identity_put_entry(at, written.is_pattern, written.key, written.value);
+    return at;
 }
 
 bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *parts,
@@ -49,8 +76,7 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
 
     above = parts->node;
     for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        at -= entry_size(&parts->entries[i], above);
-        put_entry(at, &parts->entries[i], above);
+        at = put_entry_before(at, &parts->entries[i], above);
     }
 
     const struct wr_identity_tail tail = {

@@ -3,7 +3,8 @@
  * The identity of a counter, written length-prefixed so that no two differ in meaning and agree in
  * bytes: domain, the matched path, window, alignment, algorithm and layer. The limit's number is no
  * part of it. A pattern stands in place of the value where values share a counter, marked, so that
- * a literal value of the same text is another counter.
+ * a literal value of the same text is another counter. Of addresses that count together the first
+ * bits stand in place of the value.
  *
  * Threads: pure functions.
  */

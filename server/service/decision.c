@@ -6,6 +6,7 @@
 
 #include "base/str_set.h"
 #include "rules/identity.h"
+#include "rules/terms.h"
 #include "service/distinct_rules.h"
 #include "service/subject.h"
 
@@ -86,11 +87,9 @@ static void limit_by_override(struct wr_subject *subject, const struct wr_overri
     subject->kind = WR_SUBJECT_LIMITED;
     layer->policy = rule != NULL ? &rule->policy : NULL;
     layer->unit = (enum wr_unit) override->unit;
-    layer->limit = (struct wr_limit){
-        .requests = override->requests_per_unit,
-        .length_us = wr_unit_length_us(layer->unit),
-        .count = rule != NULL ? rule->limit.count : domain_count,
-    };
+    layer->limit = wr_terms_override(
+        rule != NULL ? &rule->limit : &(struct wr_limit){.count = domain_count},
+        rule != NULL && rule->has_burst, override->requests_per_unit, layer->unit);
 }
 
 static void limit_by_rules(struct wr_subject *subject)

@@ -57,7 +57,7 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
     struct wr_descriptor_status status = {
         .code = verdict->over ? WR_CODE_OVER_LIMIT : WR_CODE_OK,
         .has_limit = true,
-        .requests_per_unit = (uint32_t) layer->take->limit.requests, /* memory has a share */
+        .requests_per_unit = (uint32_t) verdict->enforced, /* memory has a share */
         .unit = layer->unit,
         .limit_remaining = (uint32_t) verdict->remaining,
         .reset_us = shown_reset_us(verdict->reset_us, layer->limit.length_us),
@@ -67,7 +67,8 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
         wr_metrics_add(decision->frame.metrics, WR_METRIC_FAILURE_LOCAL, 1);
     }
     if (layer->rule != NULL) {
-        status.name = layer->rule->name;
+        status.name = layer->rule->name.len > 0 ? layer->rule->name : layer->rule->window;
+        status.window = layer->rule->window;
     }
     if (verdict->over) {
         wr_metrics_add(decision->frame.metrics, WR_METRIC_DESCRIPTORS_OVER, 1);

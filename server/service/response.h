@@ -29,7 +29,8 @@ struct wr_descriptor_status {
     bool has_limit; /* current_limit and duration_until_reset are set */
     uint32_t requests_per_unit;
     enum wr_unit unit;
-    struct wr_str name; /* may be empty */
+    struct wr_str name;   /* may be empty */
+    struct wr_str window; /* its length for people, when the unit is not it; else empty */
     uint32_t limit_remaining;
     int64_t reset_us; /* as it is shown: whole seconds for windows of a second and more */
 };

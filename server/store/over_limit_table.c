@@ -103,6 +103,7 @@ static void answer_locked(struct entry *entry, struct wr_take *take, int64_t mon
     take->verdict = (struct wr_verdict){
         .over = true,
         .reset_us = min_of(entry->told_mono_us - mono_us, take->limit.length_us),
+        .enforced = take->limit.requests,
     };
 }
 

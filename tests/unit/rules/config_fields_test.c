@@ -30,8 +30,10 @@ Test(config_fields, an_unknown_key_is_refused_with_the_one_that_was_meant)
          "f.yaml:4:17: error: unknown key `requestsPerUnit` (in d.k); did you mean "
          "`requests_per_unit`?\n"},
         {RULE("    rate_limit: {unit: hour, requests_per_unit: 1, colour: 5}\n"),
-         "f.yaml:4:52: error: unknown key `burst` (in d.k); `rate_limit` has `requests_per_unit`, "
-         "`unit`, `unlimited`, `name`, `replaces`, `count`, `failure_mode`\n"},
+         "f.yaml:4:52: error: unknown key `colour` (in d.k); a limit has `requests_per_unit`, "
+         "`unit`, `unit_multiplier`, `window`, `unlimited`, `name`, `replaces`, `algorithm`, "
+         "`align`, `time_zone`, `burst`, `buckets`, `headroom`, `warm_up`, `count`, "
+         "`failure_mode`\n"},
         {"domain: d\nowner: {name: me, since: {then: 1.5}}\n",
          "f.yaml:2:1: error: unknown key `owner`; the top of a file has `domain`, "
          "`descriptors`, `count`\n"},

@@ -144,8 +144,8 @@ Test(config_grammar, all_errors_of_a_text_are_found_at_once)
     cr_assert_str_eq(
         notes,
         "f.yaml:3:14: error: unknown key `colour` (in d.a); a descriptor has `key`, `value`, "
-        "`rate_limit`, `descriptors`, `shadow_mode`, `quota_mode`, `share_threshold`, "
-        "`detailed_metric`, `value_to_metric`, `metadata`\n"
+        "`rate_limit`, `limits`, `descriptors`, `shadow_mode`, `quota_mode`, `share_threshold`, "
+        "`group_ip`, `detailed_metric`, `value_to_metric`, `metadata`\n"
         "f.yaml:4:5: error: each element of `descriptors` must be a map, not a text (in d)\n"
         "f.yaml:6:50: error: `requests_per_unit` must be a whole number from 0 to 4294967295, not "
         "-1 (in d.b)\n"

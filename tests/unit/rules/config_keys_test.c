@@ -20,8 +20,8 @@ Test(config_keys, every_key_is_found_by_its_name_and_has_a_home)
 
 Test(config_keys, each_level_lists_the_keys_that_belong_to_it)
 {
-    const enum wr_config_level levels[] = {WR_LEVEL_TOP, WR_LEVEL_RULE, WR_LEVEL_LIMIT,
-                                           WR_LEVEL_REPLACE};
+    const enum wr_config_level levels[] = {WR_LEVEL_TOP,     WR_LEVEL_RULE,    WR_LEVEL_LIMIT,
+                                           WR_LEVEL_REPLACE, WR_LEVEL_WARM_UP, WR_LEVEL_GROUP_IP};
 
     for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++) {
         const char *const list = wr_config_level_keys(levels[l]);

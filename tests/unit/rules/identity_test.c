@@ -192,3 +192,63 @@ Test(identity, a_shared_pattern_is_not_the_literal_value_of_the_same_text)
     fini(&with_rule);
     fini(&without);
 }
+
+Test(identity, addresses_count_by_their_first_bits_and_other_values_as_they_are)
+{
+    static const struct {
+        const char *a, *b;
+        bool is_same;
+    } rows[] = {
+        {"192.0.2.1", "192.0.2.200", true},
+        {"192.0.2.1", "::ffff:192.0.2.9", true},
+        {"192.0.2.1", "192.0.3.1", false},
+        {"2001:db8::1", "2001:db8:0:0:ffff::", true},
+        {"2001:db8::1", "2001:db8:0:1::1", false},
+        {"192.0.2.0/24", "192.0.2.1", false},
+        {"ann", "bob", false},
+    };
+    struct fixture fixture;
+
+    init(&fixture, "domain: d\n"
+                   "descriptors:\n"
+                   "  - {key: ip, group_ip: {ipv4: 24, ipv6: 64}, descriptors: [{key: k}]}\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(
+            wr_str_equal(of_one(&fixture, "ip", rows[i].a), of_one(&fixture, "ip", rows[i].b)),
+            rows[i].is_same, "row %zu", i);
+        cr_assert_eq(wr_str_equal(of_two(&fixture, "ip", rows[i].a, "k", "v"),
+                                  of_two(&fixture, "ip", rows[i].b, "k", "v")),
+                     rows[i].is_same, "row %zu, below", i);
+    }
+    fini(&fixture);
+}
+
+Test(identity, what_counts_in_another_way_has_another_counter)
+{
+    static const struct wr_limit all[] = {
+        {.length_us = MINUTE_US},
+        {.length_us = MINUTE_US, .alignment = WR_ALIGN_FIRST_HIT},
+        {.length_us = MINUTE_US, .alignment = WR_ALIGN_CALENDAR},
+        {.length_us = MINUTE_US, .algorithm = WR_ALGORITHM_SLIDING_WINDOW},
+        {.length_us = MINUTE_US, .algorithm = WR_ALGORITHM_TOKEN_BUCKET},
+    };
+    const size_t n = sizeof all / sizeof all[0];
+    const struct wr_entry entry = entry_of("k", "v");
+    struct wr_str keys[2 * sizeof all / sizeof all[0]];
+    struct fixture fixture;
+
+    init(&fixture, NULL);
+    for (size_t i = 0; i < 2 * n; i++) {
+        const struct wr_identity_parts parts = {.domain = wr_str_of("d"),
+                                                .entries = &entry,
+                                                .n_entries = 1,
+                                                .limit = &all[i / 2],
+                                                .layer = i % 2};
+
+        cr_assert(wr_identity_write(&fixture.arena, &parts, &keys[i]));
+        for (size_t k = 0; k < i; k++) {
+            cr_assert_not(wr_str_equal(keys[i], keys[k]), "%zu and %zu", i, k);
+        }
+    }
+    fini(&fixture);
+}

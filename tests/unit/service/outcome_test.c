@@ -72,6 +72,7 @@ static void answer(struct wr_batch *batch, const enum fate *fates)
             .over = fates[i] == OVER || fates[i] == SPENT,
             .remaining = fates[i] == OVER || fates[i] == SPENT ? 0 : 9 - i,
             .reset_us = 1500000,
+            .enforced = take->limit.requests,
         };
     }
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/address.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define IPV4_SIZE 4
+#define IPV6_SIZE 16
+#define MAPPED_SIZE (IPV6_SIZE - IPV4_SIZE)
+
+/* Clears all but the first `n_bits`. */
+static void cut(unsigned char *bytes, size_t size, unsigned n_bits)
+{
+    for (size_t i = 0; i < size; i++) {
+        const size_t begin = 8 * i;
+
+        if (n_bits <= begin) {
+            bytes[i] = 0;
+        } else if (n_bits < begin + 8) {
+            bytes[i] &= (unsigned char) (0xff << (begin + 8 - n_bits));
+        }
+    }
+}
+
+static size_t write_group(int family, unsigned char *bytes, unsigned n_bits,
+                          char out_text[WR_ADDRESS_TEXT_SIZE])
+{
+    cut(bytes, family == AF_INET ? IPV4_SIZE : IPV6_SIZE, n_bits);
+    return inet_ntop(family, bytes, out_text, WR_ADDRESS_TEXT_SIZE) == NULL ? 0 : strlen(out_text);
+}
+
+size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bits,
+                        char out_text[WR_ADDRESS_TEXT_SIZE])
+{
+    static const unsigned char mapped[MAPPED_SIZE] = {[10] = 0xff, [11] = 0xff};
+    char copy[WR_ADDRESS_TEXT_SIZE];
+    unsigned char bytes[IPV6_SIZE];
+
+    if (text.len == 0 || text.len >= sizeof copy || memchr(text.ptr, '\0', text.len) != NULL) {
+        return 0;
+    }
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    if (inet_pton(AF_INET, copy, bytes) == 1) {
+        return write_group(AF_INET, bytes, ipv4_bits, out_text);
+    }
+    if (inet_pton(AF_INET6, copy, bytes) != 1) {
+        return 0;
+    }
+    if (memcmp(bytes, mapped, sizeof mapped) == 0) {
+        return write_group(AF_INET, bytes + MAPPED_SIZE, ipv4_bits, out_text);
+    }
+    return write_group(AF_INET6, bytes, ipv6_bits, out_text);
+}

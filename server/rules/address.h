@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses that count together: the first bits of an address, in one spelling. An IPv4 address
+ * within IPv6 (::ffff:192.0.2.1) is that IPv4 address.
+ *
+ * Threads: pure functions.
+ */
+#ifndef WR_RULES_ADDRESS_H
+#define WR_RULES_ADDRESS_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+#define WR_ADDRESS_TEXT_SIZE 46
+
+/*
+ * Writes the address in `text` with all but its first bits cleared, NUL-terminated, and returns its
+ * length; 0 when `text` is no address. Being an address itself, which is its own group, it is never
+ * the text of something else.
+ */
+size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bits,
+                        char out_text[WR_ADDRESS_TEXT_SIZE]);
+
+#endif

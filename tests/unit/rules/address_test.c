@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/address.h"
+
+#include <criterion/criterion.h>
+
+Test(address, a_group_is_the_first_bits_in_one_spelling)
+{
+    static const struct {
+        const char *text;
+        unsigned ipv4_bits, ipv6_bits;
+        const char *group; /* empty: no address */
+    } rows[] = {
+        {"192.0.2.77", 32, 64, "192.0.2.77"},
+        {"192.0.2.77", 24, 64, "192.0.2.0"},
+        {"192.0.2.77", 26, 64, "192.0.2.64"},
+        {"192.0.2.77", 0, 64, "0.0.0.0"},
+        {"::ffff:192.0.2.77", 32, 64, "192.0.2.77"},
+        {"::FFFF:c000:24d", 32, 64, "192.0.2.77"},
+        {"0:0:0:0:0:ffff:192.0.2.77", 8, 64, "192.0.0.0"},
+        {"2001:db8:1:2:3:4:5:6", 32, 64, "2001:db8:1:2::"},
+        {"2001:0DB8:0001:0002:ffff::", 32, 64, "2001:db8:1:2::"},
+        {"2001:db8:1:2::", 32, 64, "2001:db8:1:2::"},
+        {"2001:db8:1:2:3:4:5:6", 32, 60, "2001:db8:1::"},
+        {"2001:db8:1:2:3:4:5:6", 32, 128, "2001:db8:1:2:3:4:5:6"},
+        {"2001:db8::1", 32, 0, "::"},
+        {"::1", 32, 128, "::1"},
+        {"192.0.2.0/24", 24, 64, ""},
+        {"192.0.2.77:80", 24, 64, ""},
+        {"192.0.2", 24, 64, ""},
+        {"192.0.2.077", 24, 64, ""},
+        {"[2001:db8::1]", 24, 64, ""},
+        {"fe80::1%eth0", 24, 64, ""},
+        {"ann", 24, 64, ""},
+        {"", 24, 64, ""},
+        {"2001:db8:1:2:3:4:5:6-and-much-more-than-an-address-has", 24, 64, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char group[WR_ADDRESS_TEXT_SIZE] = "";
+        const size_t len =
+            wr_address_group(wr_str_of(rows[i].text), rows[i].ipv4_bits, rows[i].ipv6_bits, group);
+
+        cr_assert_eq(len, wr_str_of(rows[i].group).len, "%s: %s", rows[i].text, group);
+        cr_assert(len == 0 || wr_str_equal(wr_str_of(group), wr_str_of(rows[i].group)), "%s: %s",
+                  rows[i].text, group);
+    }
+}
+
+Test(address, a_text_with_a_nul_is_no_address)
+{
+    static const struct wr_str text = WR_STR("192.0.2.1\0");
+    char group[WR_ADDRESS_TEXT_SIZE];
+
+    cr_assert_eq(wr_address_group(text, 24, 64, group), 0u);
+}

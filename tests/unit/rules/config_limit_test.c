@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/config_limit.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/rules/texts.h"
+
+struct row {
+    const char *text, *notes;
+};
+
+static void assert_notes(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[1024];
+
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, %s}]\n",
+                        rows[i].text);
+
+        char *const notes = notes_of(text);
+
+        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
+        free(notes);
+    }
+}
+
+Test(config_limit, layers_and_groups_of_addresses)
+{
+    static const struct row rows[] = {
+        {"limits: [{unit: hour, requests_per_unit: 4}, {window: 2s, requests_per_unit: 2}]", ""},
+        {"limits: [{unit: hour, requests_per_unit: 4}]", ""},
+        {"limits: ~, rate_limit: {unit: hour}", ""},
+        {"limits: [{unit: hour}, {unit: hour, align: first_hit}, {unit: hour, algorithm: "
+         "token_bucket}]",
+         ""},
+        {"limits: [{unlimited: true}]", ""},
+        {"group_ip: {ipv4: 24, ipv6: 64}, rate_limit: {unit: hour}", ""},
+        {"group_ip: {}, rate_limit: {unit: hour}", ""},
+        {"group_ip: {ipv4: 24}, value: '10.*', rate_limit: {unit: hour}", ""},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
+{
+    static const struct row rows[] = {
+        {"limits: []",
+         "f.yaml:2:32: error: `limits` is empty (in d.a); a descriptor without it has no limit\n"},
+        {"limits: {unit: hour}", "f.yaml:2:32: error: `limits` must be a list, not a map (in d.a); "
+                                 "each element begins with `- `\n"},
+        {"limits: [hour]",
+         "f.yaml:2:33: error: each element of `limits` must be a map, not a text (in d.a)\n"},
+        {"limits: [{unit: hour, requests_per_unit: 4}, {unit: hours}]",
+         "f.yaml:2:76: error: `hours` is not a unit (in d.a); one of second, minute, hour, day, "
+         "week, month, year\n"},
+        {"limits: [{unit: hour}], rate_limit: {unit: hour}",
+         "f.yaml:2:32: error: `limits` must not stand beside `rate_limit` (in d.a); move the one "
+         "into the list of the other\n"},
+        {"limits: [{unit: hour, requests_per_unit: 4}, {window: 60m, requests_per_unit: 9}]",
+         "f.yaml:2:69: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "alone decides (in d.a); remove one of the two\n"},
+        {"limits: [{unit: hour}, {unlimited: true}]",
+         "f.yaml:2:47: error: `unlimited: true` must not stand among other limits (in d.a); remove "
+         "it, or the others\n"},
+        {"limits: [{window: 1s}, {window: 2s}, {window: 3s}, {window: 4s}, {window: 5s}, {window: "
+         "6s}, {window: 7s}, {window: 8s}, {window: 9s}, {window: 10s}, {window: 11s}, {window: "
+         "12s}, {window: 13s}, {window: 14s}, {window: 15s}, {window: 16s}, {window: 17s}]",
+         "f.yaml:2:32: error: more than 16 `limits` (in d.a); split them over several descriptors "
+         "of the request\n"},
+        {"group_ip: {ipv4: 33, ipv6: 129}, rate_limit: {unit: hour}",
+         "f.yaml:2:41: error: `ipv4` must be a number from 0 to 32, not 33 (in d.a); how many bits "
+         "of the address are the prefix\n"
+         "f.yaml:2:51: error: `ipv6` must be a number from 0 to 128, not 129 (in d.a); how many "
+         "bits of the address are the prefix\n"},
+        {"group_ip: 24, rate_limit: {unit: hour}",
+         "f.yaml:2:34: error: `group_ip` must be a map, not a text (in d.a); as in `{ipv4: 32, "
+         "ipv6: 64}`\n"},
+        {"group_ip: {ipv5: 24}, rate_limit: {unit: hour}",
+         "f.yaml:2:35: error: unknown key `ipv5` (in d.a); did you mean `ipv4`?\n"},
+        {"group_ip: {ipv4: 24}, value: 10.0.0.1, rate_limit: {unit: hour}",
+         "f.yaml:2:34: warning: `group_ip` has no effect on a rule for one value (in "
+         "d.a_10.0.0.1); remove it, or `value`\n"},
+        {"group_ip: {ipv4: 24}, value: '10.*', share_threshold: true, rate_limit: {unit: hour}",
+         "f.yaml:2:34: error: `group_ip` must not stand beside `share_threshold` (in d.a_10.*); "
+         "remove one of the two\n"},
+        {"rate_limit: {unit: hour}, window: 5m", "f.yaml:2:50: error: `window` does not belong "
+                                                 "here (in d.a); it belongs into `rate_limit`\n"},
+        {"rate_limit: {unit: hour, requests_per_unit: 4}}, {key: a, rate_limit: {unit: second, "
+         "requests_per_unit: 2}",
+         "f.yaml:2:74: error: key `a` with no value is already defined at f.yaml:2:16 (in d.a); "
+         "several limits of one rule stand in a list, as in `limits: [{unit: hour, "
+         "requests_per_unit: 4}, {unit: second, requests_per_unit: 2}]`\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
