@@ -162,6 +162,7 @@ static void answer(struct wr_take *take, const struct wr_verdict *verdict)
     take->verdict.over = verdict->over;
     take->verdict.remaining = verdict->remaining;
     take->verdict.reset_us = verdict->reset_us;
+    take->verdict.enforced = verdict->enforced;
 }
 
 static inline struct wr_verdict judge(const struct wr_counter_kind *kind, void *state,
