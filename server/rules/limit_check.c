@@ -384,7 +384,8 @@ static void check_twins(const struct pass *pass, const struct wr_draft_limits *l
     for (size_t i = 0; i < index && pass->limit.length_us > 0; i++) {
         const struct wr_limit before = wr_terms_limit(&limits->all[i]);
 
-        if (wr_limit_is_alike(&before, &pass->limit)) {
+        if (wr_limit_is_alike(&before, &pass->limit) &&
+            wr_str_equal(limits->all[i].time_zone.text, pass->draft->time_zone.text)) {
             wr_check_warn(pass->check, pass->of_limit, "remove one of the two",
                           "this limit counts as the one at %zu:%zu does, of which the tighter "
                           "alone decides",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/node_rules.h"
 
+#include "limit/calendar.h"
 #include "rules/duration.h"
 #include "rules/terms.h"
 
@@ -76,6 +77,36 @@ static bool write_window(struct wr_arena *arena, struct wr_rule *rule)
     return wr_arena_copy(arena, wr_str_of(text), &rule->window);
 }
 
+/* A calendar for each unit, so that a request can bring another one along. */
+static bool add_calendars(struct wr_tree_builder *builder, const struct wr_draft_limit *draft,
+                          struct wr_rule *rule)
+{
+    const struct wr_zone *zone = NULL;
+
+    if (rule->limit.alignment != WR_ALIGN_CALENDAR) {
+        return true;
+    }
+    if (draft->time_zone.text.len > 0) {
+        zone = wr_zone_set_get(builder->zones, draft->time_zone.text);
+        if (zone == NULL) {
+            return false;
+        }
+    }
+
+    struct wr_calendar *const calendars =
+        wr_arena_calloc(builder->arena, WR_CALENDAR_UNITS, sizeof *calendars);
+
+    if (calendars == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < WR_CALENDAR_UNITS; i++) {
+        calendars[i] = (struct wr_calendar){.unit = wr_terms_calendar_unit(i), .zone = zone};
+    }
+    rule->calendars = calendars;
+    rule->limit.calendar = wr_terms_calendar(calendars, rule->unit);
+    return true;
+}
+
 /* What a rule says of itself; what it shares with the other layers of its node comes on top. */
 static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
                        const struct wr_draft_limit *limit, struct wr_rule *rule)
@@ -100,7 +131,7 @@ static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_ru
     builder->has_group |= limit->policy.has_count && limit->policy.count == WR_COUNT_ALL_OR_NOTHING;
     builder->has_bookings |= wr_policy_must_book(&rule->policy);
     return wr_arena_copy(arena, limit->name, &rule->name) && write_window(arena, rule) &&
-           copy_replaces(arena, limit, rule);
+           add_calendars(builder, limit, rule) && copy_replaces(arena, limit, rule);
 }
 
 bool wr_node_rules_build(struct wr_tree_builder *builder, const struct wr_rule_path *path,

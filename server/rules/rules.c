@@ -107,10 +107,11 @@ static bool is_count_said(const struct source *sources, size_t n, enum wr_count 
     return false;
 }
 
-static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch,
+static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch, struct wr_zone_set *zones,
                        const struct source *sources, size_t n)
 {
-    struct wr_tree_builder builder = {.arena = &rules->arena, .hash_key = &rules->hash_key};
+    struct wr_tree_builder builder = {
+        .arena = &rules->arena, .hash_key = &rules->hash_key, .zones = zones};
     struct wr_domain *const domain = wr_arena_calloc(&rules->arena, 1, sizeof *domain);
     size_t n_rules;
     const struct wr_draft_rule **const all = join_rules(scratch, sources, n, &n_rules);
@@ -142,6 +143,7 @@ static bool add_domains(struct wr_rules *rules, struct wr_arena *scratch,
 {
     size_t n_sources;
     const struct source *const sources = sort_sources(scratch, drafts, n, &n_sources);
+    struct wr_zone_set zones = {.arena = &rules->arena};
 
     if (sources == NULL || !wr_pair_table_init(&rules->domains, &rules->arena, n_sources)) {
         return false;
@@ -149,7 +151,7 @@ static bool add_domains(struct wr_rules *rules, struct wr_arena *scratch,
     for (size_t i = 0; i < n_sources;) {
         const size_t count = count_of_domain(&sources[i], n_sources - i);
 
-        if (!add_domain(rules, scratch, &sources[i], count)) {
+        if (!add_domain(rules, scratch, &zones, &sources[i], count)) {
             return false;
         }
         i += count;

@@ -33,8 +33,10 @@ struct wr_rule {
     enum wr_unit unit;       /* nearest to the window; WR_UNIT_UNKNOWN when unlimited */
     struct wr_str window;    /* its length for people, when no unit has it; else empty */
     bool has_burst;          /* it was said, and is no share of the number */
-    uint32_t layer;          /* place among the limits of the node that count alike */
-    struct wr_str name;      /* may be empty */
+    const struct wr_calendar
+        *calendars;     /* one a unit, see wr_terms_calendar; NULL: not aligned so */
+    uint32_t layer;     /* place among the limits of the node that count alike */
+    struct wr_str name; /* may be empty */
     struct wr_str path; /* domain.key_value.key …, as written but cut at WR_RULE_PATH_MAX: for
                            people and statistics */
     const struct wr_str *replaces; /* names */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/terms.h"
 
-#include <stddef.h>
-
+#include "limit/calendar.h"
 #include "rules/decimal.h"
 #include "rules/duration.h"
 
@@ -156,25 +155,42 @@ struct wr_limit wr_terms_limit(const struct wr_draft_limit *draft)
     return limit;
 }
 
-struct wr_limit wr_terms_override(const struct wr_limit *terms, bool has_burst, uint32_t requests,
-                                  enum wr_unit unit)
+static const enum wr_unit calendar_units[WR_CALENDAR_UNITS] = {WR_UNIT_DAY, WR_UNIT_WEEK,
+                                                               WR_UNIT_MONTH, WR_UNIT_YEAR};
+
+enum wr_unit wr_terms_calendar_unit(size_t index)
 {
+    return calendar_units[index];
+}
+
+const struct wr_calendar *wr_terms_calendar(const struct wr_calendar *calendars, enum wr_unit unit)
+{
+    for (size_t i = 0; calendars != NULL && i < WR_CALENDAR_UNITS; i++) {
+        if (calendar_units[i] == unit) {
+            return &calendars[i];
+        }
+    }
+    return NULL;
+}
+
+struct wr_limit wr_terms_override(const struct wr_rule *rule, uint32_t requests, enum wr_unit unit)
+{
+    const struct wr_limit *const terms = &rule->limit;
     struct wr_limit limit = {
         .requests = requests,
         .length_us = wr_unit_length_us(unit),
         .count = terms->count,
         .algorithm = terms->algorithm,
         .alignment = terms->alignment,
+        .calendar = wr_terms_calendar(rule->calendars, unit),
     };
 
     if (limit.algorithm == WR_ALGORITHM_SLIDING_LOG && requests > WR_SLIDING_LOG_MAX) {
         limit.algorithm = WR_ALGORITHM_SLIDING_BUCKETS;
     }
-    add_shape(&limit, has_burst ? terms->burst : wr_burst_default(requests),
+    add_shape(&limit, rule->has_burst ? terms->burst : wr_burst_default(requests),
               terms->n_buckets > 0 ? terms->n_buckets : WR_BUCKETS_DEFAULT);
-    if (limit.alignment == WR_ALIGN_CALENDAR && limit.length_us == terms->length_us) {
-        limit.calendar = terms->calendar;
-    } else if (limit.alignment == WR_ALIGN_CALENDAR) {
+    if (limit.alignment == WR_ALIGN_CALENDAR && limit.calendar == NULL) {
         limit.alignment = WR_ALIGN_EPOCH;
     }
     return limit;

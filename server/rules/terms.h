@@ -9,12 +9,14 @@
 #define WR_RULES_TERMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
 #include "limit/limit.h"
 #include "limit/unit.h"
 #include "rules/draft.h"
+#include "rules/rules.h"
 
 /* Sub-windows of sliding_buckets when the rule says nothing. */
 #define WR_BUCKETS_DEFAULT 60
@@ -44,13 +46,22 @@ bool wr_limit_is_alike(const struct wr_limit *a, const struct wr_limit *b);
  * which leaves the length 0 when there is neither window nor unit. */
 struct wr_limit wr_terms_limit(const struct wr_draft_limit *draft);
 
-/*
- * The limit that a request gives by number and unit, with algorithm and alignment of `terms`, the
- * limit on its path. A burst is that of the path when `has_burst`. What a request cannot have turns
- * into what guarantees as much: sliding_log beyond its bound into sliding_buckets, a calendar
- * without such a unit into windows of the epoch.
+/* The units that calendars have. */
+#define WR_CALENDAR_UNITS 4
+
+/* The unit at `index`, below WR_CALENDAR_UNITS, of the calendars of a rule. */
+enum wr_unit wr_terms_calendar_unit(size_t index);
+
+/* Of the calendars of a rule the one of `unit`; NULL when there are none, or it has no such unit.
  */
-struct wr_limit wr_terms_override(const struct wr_limit *terms, bool has_burst, uint32_t requests,
-                                  enum wr_unit unit);
+const struct wr_calendar *wr_terms_calendar(const struct wr_calendar *calendars, enum wr_unit unit);
+
+/*
+ * The limit that a request gives by number and unit, with the rest as of `rule` on its path. A
+ * burst that the rule does not say is a share of the number. What a request cannot have turns into
+ * what guarantees as much: sliding_log beyond its bound into sliding_buckets, a calendar without
+ * such a unit into windows of the epoch.
+ */
+struct wr_limit wr_terms_override(const struct wr_rule *rule, uint32_t requests, enum wr_unit unit);
 
 #endif

@@ -18,6 +18,7 @@
 #include "rules/pair_table.h"
 #include "rules/rule_path.h"
 #include "rules/rules.h"
+#include "rules/zone_set.h"
 
 struct wr_level_wildcards;
 
@@ -35,6 +36,7 @@ struct wr_tree_node {
 struct wr_tree_builder {
     struct wr_arena *arena;
     const struct wr_hash_key *hash_key;
+    struct wr_zone_set *zones; /* of the snapshot */
     bool has_count;
     enum wr_count count; /* of lone rules that say nothing else */
     size_t n_limits;

@@ -2,16 +2,20 @@
 #include "rules/zone.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/zone_rule.h"
 
 #define DIRECTORY "/usr/share/zoneinfo/"
 #define NAME_MAX_LEN 64
+#define FIRST_CHUNK_SIZE 16384
 #define FILE_MAX_SIZE (64 * 1024)
 #define HEADER_SIZE 44
 #define TYPE_SIZE 6
 #define FIRST_YEAR 1970
+#define US_PER_SECOND INT64_C(1000000)
+#define TIME_MAX_S (INT64_MAX / US_PER_SECOND)
 /* What each year of a rule can add, and the change that the epoch cuts. */
 #define MAX_RULE_CHANGES (2 * (WR_ZONE_LAST_YEAR - FIRST_YEAR))
 
@@ -77,23 +81,23 @@ static struct wr_str skip(struct wr_str bytes, size_t n)
     return (struct wr_str){.ptr = bytes.ptr + n, .len = bytes.len - n};
 }
 
-/* A zone being made; `changes` has room. */
+/* A zone being made; `all` has room. Its first transition is at the epoch. */
 struct builder {
-    struct wr_zone_change *changes;
+    struct wr_zone_transition *all;
     size_t n;
-    int32_t first_offset_s, offset_s; /* at the epoch, and at the end of what there is */
 };
 
-/* The offset changes to `offset_s` at `from_s`, which comes after the changes before. */
+/* The offset changes to `offset_s` at `from_s`, which comes after what there is. */
 static void add(struct builder *builder, int64_t from_s, int32_t offset_s)
 {
+    struct wr_zone_transition *const last = &builder->all[builder->n - 1];
+
     if (from_s <= 0) {
-        builder->first_offset_s = offset_s;
-    } else if (offset_s != builder->offset_s) {
-        builder->changes[builder->n++] =
-            (struct wr_zone_change){.from_s = from_s, .offset_s = offset_s};
+        last->offset_s = offset_s;
+    } else if (offset_s != last->offset_s) {
+        builder->all[builder->n++] =
+            (struct wr_zone_transition){.from_us = from_s * US_PER_SECOND, .offset_s = offset_s};
     }
-    builder->offset_s = offset_s;
 }
 
 /* The changes that are listed. False when the file is at odds with itself. */
@@ -104,11 +108,11 @@ static bool add_listed(struct builder *builder, const unsigned char *at,
     const unsigned char *const types = kinds + counts->time;
     int64_t last_s = INT64_MIN;
 
-    builder->first_offset_s = builder->offset_s = get_signed(types);
+    builder->all[builder->n++] = (struct wr_zone_transition){.offset_s = get_signed(types)};
     for (size_t i = 0; i < counts->time; i++) {
         const int64_t from_s = get_time(at + 8 * i);
 
-        if (kinds[i] >= counts->type || (i > 0 && from_s <= last_s)) {
+        if (kinds[i] >= counts->type || (i > 0 && from_s <= last_s) || from_s > TIME_MAX_S) {
             return false;
         }
         add(builder, from_s, get_signed(types + (size_t) TYPE_SIZE * kinds[i]));
@@ -137,6 +141,18 @@ static void add_by_rule(struct builder *builder, const struct wr_zone_rule *rule
             add(builder, second_s, begins_first ? rule->standard_s : rule->summer_s);
         }
     }
+}
+
+/* Whether all offsets are such as clocks have. */
+static bool has_clocks(const struct builder *builder)
+{
+    for (size_t i = 0; i < builder->n; i++) {
+        if (builder->all[i].offset_s > WR_ZONE_OFFSET_MAX_S ||
+            builder->all[i].offset_s < -WR_ZONE_OFFSET_MAX_S) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The last line, between two line feeds. False when there is none. */
@@ -181,9 +197,8 @@ enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
     if (!read_rule(skip(bytes, HEADER_SIZE + size_of(&counts, 8)), &rule, &has_rule)) {
         return WR_ZONE_UNKNOWN;
     }
-    builder.changes =
-        wr_arena_calloc(arena, counts.time + MAX_RULE_CHANGES, sizeof *builder.changes);
-    if (builder.changes == NULL) {
+    builder.all = wr_arena_calloc(arena, 1 + counts.time + MAX_RULE_CHANGES, sizeof *builder.all);
+    if (builder.all == NULL) {
         return WR_ZONE_NO_MEMORY;
     }
     if (!add_listed(&builder, data, &counts)) {
@@ -193,8 +208,10 @@ enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
         add_by_rule(&builder, &rule,
                     counts.time == 0 ? INT64_MIN : get_time(data + 8 * (size_t) (counts.time - 1)));
     }
-    *out_zone = (struct wr_zone){
-        .first_offset_s = builder.first_offset_s, .changes = builder.changes, .n = builder.n};
+    if (!has_clocks(&builder)) {
+        return WR_ZONE_UNKNOWN;
+    }
+    *out_zone = (struct wr_zone){.transitions = builder.all, .n = builder.n};
     return WR_ZONE_GOOD;
 }
 
@@ -235,7 +252,7 @@ enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
         return WR_ZONE_UNKNOWN;
     }
 
-    char *const bytes = wr_arena_alloc(arena, FILE_MAX_SIZE + 1);
+    char *const bytes = malloc(FILE_MAX_SIZE + 1);
 
     if (bytes == NULL) {
         fault = WR_ZONE_NO_MEMORY;
@@ -244,6 +261,7 @@ enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
 
         fault = wr_zone_parse(arena, (struct wr_str){.ptr = bytes, .len = len}, out_zone);
     }
+    free(bytes);
     (void) fclose(file);
     return fault;
 }
@@ -253,26 +271,10 @@ bool wr_zone_is_known(struct wr_str name)
     struct wr_arena arena;
     struct wr_zone zone;
 
-    wr_arena_init(&arena, FILE_MAX_SIZE);
+    wr_arena_init(&arena, FIRST_CHUNK_SIZE);
 
     const bool is_known = wr_zone_load(&arena, name, &zone) == WR_ZONE_GOOD;
 
     wr_arena_fini(&arena);
     return is_known;
-}
-
-int32_t wr_zone_offset_s(const struct wr_zone *zone, int64_t wall_s)
-{
-    size_t low = 0, high = zone->n;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (zone->changes[middle].from_s <= wall_s) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low == 0 ? zone->first_offset_s : zone->changes[low - 1].offset_s;
 }

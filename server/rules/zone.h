@@ -10,25 +10,13 @@
 #define WR_RULES_ZONE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "limit/calendar.h"
 
 /* What is known goes from 1970 to the beginning of this year; the last offset stays. */
 #define WR_ZONE_LAST_YEAR 2200
-
-struct wr_zone_change {
-    int64_t from_s;   /* since the Unix epoch */
-    int32_t offset_s; /* east of UTC, from then on */
-};
-
-struct wr_zone {
-    int32_t first_offset_s; /* at the epoch */
-    const struct wr_zone_change *changes;
-    size_t n;
-};
 
 enum wr_zone_fault {
     WR_ZONE_GOOD,
@@ -36,7 +24,7 @@ enum wr_zone_fault {
     WR_ZONE_NO_MEMORY,
 };
 
-/* Reads the zone of that name, as in Europe/Paris, into `arena`. */
+/* Reads the zone of that name, as in Europe/Paris, with transitions in `arena`. */
 enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
                                 struct wr_zone *out_zone);
 
@@ -45,8 +33,5 @@ enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
                                  struct wr_zone *out_zone);
 
 bool wr_zone_is_known(struct wr_str name);
-
-/* East of UTC. */
-int32_t wr_zone_offset_s(const struct wr_zone *zone, int64_t wall_s);
 
 #endif

@@ -87,9 +87,9 @@ static void limit_by_override(struct wr_subject *subject, const struct wr_overri
     subject->kind = WR_SUBJECT_LIMITED;
     layer->policy = rule != NULL ? &rule->policy : NULL;
     layer->unit = (enum wr_unit) override->unit;
-    layer->limit = wr_terms_override(
-        rule != NULL ? &rule->limit : &(struct wr_limit){.count = domain_count},
-        rule != NULL && rule->has_burst, override->requests_per_unit, layer->unit);
+    layer->limit =
+        wr_terms_override(rule != NULL ? rule : &(struct wr_rule){.limit.count = domain_count},
+                          override->requests_per_unit, layer->unit);
 }
 
 static void limit_by_rules(struct wr_subject *subject)

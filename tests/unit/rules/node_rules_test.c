@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "limit/calendar.h"
 #include "tests/unit/rules/texts.h"
 
 #define S INT64_C(1000000)
@@ -109,5 +110,28 @@ Test(node_rules, layers_that_count_alike_are_told_apart)
     }
     cr_assert_not_null(node->rules[0].metadata);
     cr_assert_eq(wr_rules_limit_count(rules), 6u);
+    wr_rules_release(rules);
+}
+
+Test(node_rules, calendars_have_the_zone_of_their_rule)
+{
+    /* 2026-07-01 00:30 in Paris, which is June by UTC */
+    static const int64_t july_us = 1782858600 * S;
+    static const int64_t starts_us[] = {1782856800 * S, 1780272000 * S};
+    struct wr_rules *rules;
+    const struct wr_node *const node =
+        build("",
+              "limits: [{unit: month, align: calendar, time_zone: Europe/Paris}, "
+              "{unit: month, align: calendar, requests_per_unit: 5}]",
+              &rules);
+
+    for (size_t i = 0; i < node->n_rules; i++) {
+        const struct wr_limit *const limit = &node->rules[i].limit;
+
+        cr_assert_not_null(limit->calendar, "layer %zu", i);
+        cr_assert_eq(limit->calendar->unit, WR_UNIT_MONTH, "layer %zu", i);
+        cr_assert_eq(wr_calendar_window_of(limit->calendar, july_us).start_us, starts_us[i],
+                     "layer %zu", i);
+    }
     wr_rules_release(rules);
 }

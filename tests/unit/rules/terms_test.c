@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "limit/calendar.h"
 #include "tests/unit/rules/texts.h"
 
 #define HOUR_US INT64_C(3600000000)
@@ -86,39 +87,48 @@ Test(terms, what_keys_come_to)
 
 Test(terms, an_override_has_its_number_and_unit_and_the_rest_of_the_path)
 {
-    static const struct wr_limit bucket = {.requests = 100,
-                                           .length_us = HOUR_US,
-                                           .count = WR_COUNT_ADMITTED,
-                                           .algorithm = WR_ALGORITHM_TOKEN_BUCKET,
-                                           .burst = 7,
-                                           .warm_up_us = 5,
-                                           .warm_up_start = 5};
-    static const struct wr_limit log = {
-        .requests = 10, .length_us = HOUR_US, .algorithm = WR_ALGORITHM_SLIDING_LOG};
-    static const struct wr_limit calendar = {
-        .requests = 10, .length_us = 24 * HOUR_US, .alignment = WR_ALIGN_CALENDAR};
-    struct wr_limit limit = wr_terms_override(&bucket, true, 50, WR_UNIT_DAY);
+    static const struct wr_rule bucket = {.limit = {.requests = 100,
+                                                    .length_us = HOUR_US,
+                                                    .count = WR_COUNT_ADMITTED,
+                                                    .algorithm = WR_ALGORITHM_TOKEN_BUCKET,
+                                                    .burst = 7,
+                                                    .warm_up_us = 5,
+                                                    .warm_up_start = 5}};
+    static const struct wr_rule log = {
+        .limit = {.requests = 10, .length_us = HOUR_US, .algorithm = WR_ALGORITHM_SLIDING_LOG}};
+    static const struct wr_calendar calendars[WR_CALENDAR_UNITS] = {{.unit = WR_UNIT_DAY}};
+    static const struct wr_rule calendar = {
+        .limit = {.requests = 10, .length_us = 24 * HOUR_US, .alignment = WR_ALIGN_CALENDAR},
+        .calendars = calendars};
+    struct wr_rule with_burst = bucket;
+    struct wr_limit limit = wr_terms_override(&bucket, 50, WR_UNIT_DAY);
 
     cr_assert_eq(limit.requests, 50u);
     cr_assert_eq(limit.length_us, 24 * HOUR_US);
     cr_assert_eq(limit.count, WR_COUNT_ADMITTED);
     cr_assert_eq(limit.algorithm, WR_ALGORITHM_TOKEN_BUCKET);
-    cr_assert_eq(limit.burst, 7u);
+    cr_assert_eq(limit.burst, 5u);
     cr_assert_eq(limit.warm_up_us, 0);
 
-    limit = wr_terms_override(&bucket, false, 50, WR_UNIT_DAY);
-    cr_assert_eq(limit.burst, 5u);
+    with_burst.has_burst = true;
+    limit = wr_terms_override(&with_burst, 50, WR_UNIT_DAY);
+    cr_assert_eq(limit.burst, 7u);
 
-    limit = wr_terms_override(&log, false, WR_SLIDING_LOG_MAX, WR_UNIT_DAY);
+    limit = wr_terms_override(&log, WR_SLIDING_LOG_MAX, WR_UNIT_DAY);
     cr_assert_eq(limit.algorithm, WR_ALGORITHM_SLIDING_LOG);
 
-    limit = wr_terms_override(&log, false, WR_SLIDING_LOG_MAX + 1, WR_UNIT_DAY);
+    limit = wr_terms_override(&log, WR_SLIDING_LOG_MAX + 1, WR_UNIT_DAY);
     cr_assert_eq(limit.algorithm, WR_ALGORITHM_SLIDING_BUCKETS);
     cr_assert_eq(limit.n_buckets, 60u);
 
-    limit = wr_terms_override(&calendar, false, 5, WR_UNIT_DAY);
+    limit = wr_terms_override(&calendar, 5, WR_UNIT_DAY);
     cr_assert_eq(limit.alignment, WR_ALIGN_CALENDAR);
+    cr_assert_eq(limit.calendar, &calendars[0]);
 
-    limit = wr_terms_override(&calendar, false, 5, WR_UNIT_HOUR);
+    limit = wr_terms_override(&calendar, 5, WR_UNIT_YEAR);
+    cr_assert_eq(limit.calendar, &calendars[3]);
+
+    limit = wr_terms_override(&calendar, 5, WR_UNIT_HOUR);
     cr_assert_eq(limit.alignment, WR_ALIGN_EPOCH);
+    cr_assert_null(limit.calendar);
 }

@@ -21,7 +21,16 @@ static const char *const yaml =
     "  - {key: quota, quota_mode: true, rate_limit: {unit: hour, requests_per_unit: 1}}\n"
     "  - {key: white}\n"
     "  - {key: files, value: 'f/*', share_threshold: true,\n"
-    "     rate_limit: {unit: hour, requests_per_unit: 9}}\n";
+    "     rate_limit: {unit: hour, requests_per_unit: 9}}\n"
+    "  - {key: layers, limits: [{unit: hour, requests_per_unit: 9, name: h},\n"
+    "     {window: 2s, requests_per_unit: 3, name: w, algorithm: token_bucket},\n"
+    "     {window: 60m, requests_per_unit: 8, count: all, failure_mode: local}]}\n"
+    "  - {key: trial, shadow_mode: true, limits: [{unit: hour}, {unit: day}]}\n"
+    "  - {key: no-hour, rate_limit: {unit: hour, replaces: [{name: h}]}}\n"
+    "  - {key: no-pair, rate_limit: {unit: hour, replaces: [{name: pair}]}}\n"
+    "  - {key: pair, limits: [{unit: hour, name: pair}, {unit: day, name: pair}]}\n"
+    "  - {key: bucket, rate_limit: {unit: hour, requests_per_unit: 100, burst: 7,\n"
+    "     algorithm: token_bucket}}\n";
 
 /* What one test works with. */
 struct desk {
@@ -457,5 +466,106 @@ Test(decision, stop_is_the_mode_of_every_batch)
     desk_init(&desk);
     desk.settings.stops_when_over = true;
     cr_assert_eq(batch_of(&desk, (const char *const[]){"plain"}, 1)->mode, WR_CHARGE_STOP);
+    desk_fini(&desk);
+}
+
+Test(decision, layers_are_takes_of_one_group)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+
+    const struct wr_batch *const batch =
+        batch_of(&desk, (const char *const[]){"plain", "layers", "hour"}, 3);
+
+    cr_assert_eq(batch->n_takes, 5);
+    for (size_t i = 0; i < 3; i++) {
+        const struct wr_take *const take = &batch->takes[1 + i];
+
+        cr_assert_eq(take->group, 1u, "layer %zu", i);
+        cr_assert_not(take->is_domain_group, "layer %zu", i);
+        cr_assert_eq(take->limit.count, i == 2 ? WR_COUNT_ALL : WR_COUNT_ALL_OR_NOTHING,
+                     "layer %zu", i);
+        cr_assert_eq(take->must_book, i == 2, "layer %zu", i);
+        cr_assert_eq(take->has_local_fallback, i == 2, "layer %zu", i);
+        for (size_t k = 0; k < i; k++) {
+            cr_assert_not(wr_str_equal(take->key, batch->takes[1 + k].key), "%zu and %zu", i, k);
+        }
+    }
+    cr_assert_eq(batch->takes[4].group, 2u);
+    desk_fini(&desk);
+}
+
+/* By themselves they would let a trial run on as if the tighter one was not there. */
+Test(decision, layers_on_trial_refuse_each_other)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+
+    const struct wr_batch *const batch =
+        batch_of(&desk, (const char *const[]){"trial", "shadow"}, 2);
+
+    cr_assert(batch->takes[0].is_enforced && batch->takes[1].is_enforced);
+    cr_assert_not(batch->takes[2].is_enforced);
+    desk_fini(&desk);
+}
+
+Test(decision, replacing_takes_a_layer_away_and_a_descriptor_when_it_was_the_last)
+{
+    static const struct {
+        const char *keys[2];
+        size_t n_takes;
+    } rows[] = {
+        {{"no-hour", "layers"}, 3},
+        {{"no-pair", "pair"}, 1},
+        {{"no-pair", "layers"}, 4},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct desk desk;
+
+        desk_init(&desk);
+        cr_assert_eq(batch_of(&desk, rows[i].keys, 2)->n_takes, rows[i].n_takes, "row %zu", i);
+        desk_fini(&desk);
+    }
+}
+
+Test(decision, a_late_call_books_the_layers_that_ask_for_it)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    desk.frame.is_late = true;
+
+    const struct wr_batch *const batch = batch_of(&desk, (const char *const[]){"layers"}, 1);
+
+    cr_assert_eq(batch->n_takes, 1);
+    cr_assert_eq(batch->takes[0].limit.requests, 8u);
+    desk_fini(&desk);
+}
+
+Test(decision, an_override_counts_as_the_rule_on_its_path_does)
+{
+    struct wr_entry entries[] = {{WR_STR("bucket"), WR_STR("v")}, {WR_STR("layers"), WR_STR("v")}};
+    struct wr_descriptor descriptors[] = {of_entry(&entries[0]), of_entry(&entries[1])};
+    struct desk desk;
+
+    desk_init(&desk);
+    for (size_t i = 0; i < 2; i++) {
+        descriptors[i].has_override = true;
+        descriptors[i].override = (struct wr_override){.requests_per_unit = 5, .unit = 2};
+    }
+    cr_assert_eq(begin(&desk, "d", descriptors, 2, 0), WR_OK);
+
+    const struct wr_batch *const batch = wr_decision_batch(desk.decision);
+
+    cr_assert_eq(batch->n_takes, 2);
+    cr_assert_eq(batch->takes[0].limit.requests, 5u);
+    cr_assert_eq(batch->takes[0].limit.length_us, 60000000);
+    cr_assert_eq(batch->takes[0].limit.algorithm, WR_ALGORITHM_TOKEN_BUCKET);
+    cr_assert_eq(batch->takes[0].limit.burst, 7u);
+    cr_assert_eq(batch->takes[0].limit.count, WR_COUNT_ADMITTED);
+    cr_assert_eq(batch->takes[1].limit.algorithm, WR_ALGORITHM_FIXED_WINDOW);
     desk_fini(&desk);
 }
