@@ -83,9 +83,9 @@ static bool write_override(struct wr_arena *arena, const struct wr_override *ove
 }
 
 static bool write_descriptor(struct wr_arena *arena, const struct wr_descriptor *descriptor,
-                             struct wr_value *out_value)
+                             struct wr_str window, struct wr_value *out_value)
 {
-    struct map map = {.members = wr_arena_calloc(arena, 3, sizeof *map.members)};
+    struct map map = {.members = wr_arena_calloc(arena, 4, sizeof *map.members)};
     struct wr_value value;
 
     if (map.members == NULL || !write_entries(arena, descriptor, &value)) {
@@ -102,20 +102,27 @@ static bool write_descriptor(struct wr_arena *arena, const struct wr_descriptor 
         put(&map, (struct wr_str) WR_STR("hitsAddend"),
             number_value((double) descriptor->hits_addend));
     }
+    if (window.len > 0) {
+        put(&map, (struct wr_str) WR_STR("window"), text_value(window));
+    }
     *out_value = map_value(&map);
     return true;
 }
 
-static bool write_descriptors(struct wr_arena *arena, const struct wr_request *request,
+static bool write_descriptors(struct wr_arena *arena, const struct wr_dynamic_metadata *parts,
                               struct wr_value *out_list)
 {
+    const struct wr_request *const request = parts->request;
     struct wr_value *const items = wr_arena_calloc(arena, request->n_descriptors, sizeof *items);
 
     if (items == NULL) {
         return false;
     }
     for (size_t i = 0; i < request->n_descriptors; i++) {
-        if (!write_descriptor(arena, &request->descriptors[i], &items[i])) {
+        const struct wr_str window =
+            parts->statuses == NULL ? (struct wr_str){0} : parts->statuses[i].window;
+
+        if (!write_descriptor(arena, &request->descriptors[i], window, &items[i])) {
             return false;
         }
     }
@@ -132,7 +139,7 @@ bool wr_dynamic_metadata_build(struct wr_arena *arena, const struct wr_dynamic_m
     struct wr_value *const root = wr_arena_calloc(arena, 1, sizeof *root);
     struct wr_value value;
 
-    if (map.members == NULL || root == NULL || !write_descriptors(arena, request, &value)) {
+    if (map.members == NULL || root == NULL || !write_descriptors(arena, parts, &value)) {
         return false;
     }
     put(&map, (struct wr_str) WR_STR("domain"), text_value(request->domain));

@@ -16,10 +16,12 @@
 #include "base/str.h"
 #include "base/value.h"
 #include "service/request.h"
+#include "service/response.h"
 
 /* What it is made of. */
 struct wr_dynamic_metadata {
     const struct wr_request *request;
+    const struct wr_descriptor_status *statuses; /* one a descriptor; NULL: they say nothing */
     /* in order and each once, the metadata of the rules whose descriptors passed; of two values of
      * one key the first wins, maps are merged */
     const struct wr_value *const *passed;

@@ -194,6 +194,7 @@ static bool add_dynamic_metadata(struct wr_decision *decision, struct wr_str dec
     return wr_dynamic_metadata_build(arena,
                                      &(struct wr_dynamic_metadata){
                                          .request = decision->request,
+                                         .statuses = response->statuses,
                                          .passed = passed,
                                          .n_passed = n_passed,
                                          .decider = decider,

@@ -34,7 +34,8 @@ descriptors:
 }
 KEYS = ["domain", "descriptors", "key", "value", "rate_limit", "unit", "requests_per_unit", "unlimited", "name",
         "replaces", "shadow_mode", "quota_mode", "detailed_metric", "value_to_metric", "share_threshold", "metadata",
-        "count", "failure_mode"]
+        "count", "failure_mode", "limits", "group_ip", "ipv4", "ipv6", "window", "unit_multiplier", "algorithm", "align",
+        "time_zone", "burst", "buckets", "headroom", "warm_up", "duration", "start"]
 
 
 def blocks(document):

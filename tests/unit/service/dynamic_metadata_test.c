@@ -111,3 +111,23 @@ Test(dynamic_metadata, tells_who_decided_in_place_of_the_store)
     cr_assert_eq(built->as.map.n, 5, "and all else");
     wr_arena_fini(&arena);
 }
+
+Test(dynamic_metadata, tells_a_window_that_the_unit_does_not)
+{
+    const struct wr_descriptor descriptors[2] = {{.n_entries = 0}};
+    const struct wr_request request = {
+        .domain = WR_STR("d"), .descriptors = descriptors, .n_descriptors = 2};
+    const struct wr_descriptor_status statuses[] = {{.window = WR_STR("100ms")}, {.window = {0}}};
+    const struct wr_dynamic_metadata parts = {.request = &request, .statuses = statuses};
+    const struct wr_value *built = NULL;
+    struct wr_arena arena;
+
+    wr_arena_init(&arena, 64);
+    cr_assert(wr_dynamic_metadata_build(&arena, &parts, &built));
+
+    const struct wr_value *const list = at(built, "descriptors");
+
+    check_text(at(&list->as.list.items[0], "window"), "100ms");
+    cr_assert_null(wr_value_get(&list->as.list.items[1], wr_str_of("window")));
+    wr_arena_fini(&arena);
+}

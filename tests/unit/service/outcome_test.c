@@ -18,7 +18,12 @@ static const char *const yaml =
     "  - {key: e, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: error}}\n"
     "  - {key: a, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: allow}}\n"
     "  - {key: d, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: deny}}\n"
-    "  - {key: l, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: local}}\n";
+    "  - {key: l, rate_limit: {unit: hour, requests_per_unit: 10, failure_mode: local}}\n"
+    "  - {key: t, limits: [{unit: hour, requests_per_unit: 10}, {window: 2s, requests_per_unit: "
+    "5},\n"
+    "     {window: 1500ms, requests_per_unit: 4, name: tight, failure_mode: allow}]}\n"
+    "  - {key: w, shadow_mode: true, limits: [{unit: hour, requests_per_unit: 10},\n"
+    "     {window: 100ms, requests_per_unit: 5}]}\n";
 
 /* How a descriptor comes out of the store. */
 enum fate {
@@ -393,4 +398,178 @@ Test(outcome, a_store_without_an_answer_is_said_to_be_why)
     cr_assert(
         wr_str_equal(desk.failure.message, wr_str_of("the counter store did not answer in time")));
     desk_fini(&desk);
+}
+
+/* What the store says of one layer. */
+struct answer {
+    enum wr_take_answer answer;
+    bool over;
+    uint64_t remaining;
+    int64_t reset_us;
+};
+
+/* The status of one descriptor of that key, whose layers are answered so. */
+static const struct wr_descriptor_status *status_of(struct desk *desk, const char *key,
+                                                    const struct answer *answers, size_t n)
+{
+    struct wr_entry *const entry = wr_arena_calloc(&desk->arena, 1, sizeof *entry);
+    struct wr_descriptor *const descriptor = wr_arena_calloc(&desk->arena, 1, sizeof *descriptor);
+    struct wr_request *const request = wr_arena_calloc(&desk->arena, 1, sizeof *request);
+    const struct wr_decision_frame frame = {
+        .settings = &desk->settings,
+        .rules = desk->rules,
+        .arena = &desk->arena,
+        .metrics = wr_metrics_block_new(desk->metrics),
+        .store_line = &desk->line,
+    };
+    struct wr_decision *decision = NULL;
+
+    *entry = (struct wr_entry){wr_str_of(key), WR_STR("v")};
+    *descriptor = (struct wr_descriptor){.entries = entry, .n_entries = 1};
+    *request =
+        (struct wr_request){.domain = WR_STR("d"), .descriptors = descriptor, .n_descriptors = 1};
+    cr_assert_eq(wr_decision_begin(&frame, request, &decision, &desk->failure), WR_OK);
+
+    struct wr_batch *const batch = wr_decision_batch(decision);
+
+    cr_assert_eq(batch->n_takes, n);
+    for (size_t i = 0; i < n; i++) {
+        struct wr_take *const take = &batch->takes[i];
+
+        take->answer = answers[i].answer;
+        take->verdict = (struct wr_verdict){.over = answers[i].over,
+                                            .remaining = answers[i].remaining,
+                                            .reset_us = answers[i].reset_us,
+                                            .enforced = take->limit.requests};
+    }
+    return wr_decision_finish(decision, &desk->response, &desk->failure) == WR_OK
+               ? desk->response.statuses
+               : NULL;
+}
+
+Test(outcome, of_several_layers_the_one_that_says_most_is_shown)
+{
+    static const struct {
+        const char *key;
+        struct answer answers[3];
+        size_t n;
+        enum wr_code code;
+        uint32_t requests;
+        enum wr_unit unit;
+        const char *name;
+        int64_t reset_us;
+    } rows[] = {
+        /* the fewest left */
+        {"t",
+         {{0, false, 4, 9}, {0, false, 3, 8}, {0, false, 3, 7}},
+         3,
+         WR_CODE_OK,
+         5,
+         WR_UNIT_SECOND,
+         "2s",
+         1000000},
+        {"t",
+         {{0, false, 2, 9}, {0, false, 3, 8}, {0, false, 3, 7}},
+         3,
+         WR_CODE_OK,
+         10,
+         WR_UNIT_HOUR,
+         "",
+         1000000},
+        /* one refuses */
+        {"t",
+         {{0, false, 0, 90000000}, {0, false, 1, 8}, {0, true, 0, 1400000}},
+         3,
+         WR_CODE_OVER_LIMIT,
+         4,
+         WR_UNIT_SECOND,
+         "tight",
+         2000000},
+        /* two refuse: the longest wait */
+        {"t",
+         {{0, true, 0, 90000000}, {0, true, 0, 8}, {0, false, 1, 7}},
+         3,
+         WR_CODE_OVER_LIMIT,
+         10,
+         WR_UNIT_HOUR,
+         "",
+         90000000},
+        {"t",
+         {{0, true, 0, 1500000}, {0, true, 0, 1600000}, {0, false, 1, 7}},
+         3,
+         WR_CODE_OVER_LIMIT,
+         5,
+         WR_UNIT_SECOND,
+         "2s",
+         2000000},
+        /* on trial the numbers are those of what would have refused */
+        {"w",
+         {{0, false, 1, 9}, {0, true, 0, 70000}},
+         2,
+         WR_CODE_OK,
+         5,
+         WR_UNIT_SECOND,
+         "100ms",
+         70000},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct desk desk;
+
+        desk_init(&desk);
+
+        const struct wr_descriptor_status *const status =
+            status_of(&desk, rows[i].key, rows[i].answers, rows[i].n);
+
+        cr_assert_not_null(status, "row %zu", i);
+        cr_assert_eq(status->code, rows[i].code, "row %zu", i);
+        cr_assert_eq(status->requests_per_unit, rows[i].requests, "row %zu", i);
+        cr_assert_eq(status->unit, rows[i].unit, "row %zu", i);
+        cr_assert(wr_str_equal(status->name, wr_str_of(rows[i].name)), "row %zu", i);
+        cr_assert_eq(status->reset_us, rows[i].reset_us, "row %zu", i);
+        desk_fini(&desk);
+    }
+}
+
+Test(outcome, a_layer_that_refuses_goes_before_one_without_an_answer)
+{
+    static const struct {
+        struct answer answers[3];
+        bool has_status, has_limit; /* without a status the call fails */
+        enum wr_code code;
+    } rows[] = {
+        {{{WR_TAKE_TIMEOUT, false, 0, 0}, {0, true, 0, 8}, {0, false, 1, 7}},
+         true,
+         true,
+         WR_CODE_OVER_LIMIT},
+        {{{WR_TAKE_TIMEOUT, false, 0, 0}, {0, false, 1, 8}, {0, false, 1, 7}},
+         false,
+         false,
+         WR_CODE_UNKNOWN},
+        {{{0, false, 1, 8}, {0, false, 1, 8}, {WR_TAKE_TIMEOUT, false, 0, 0}},
+         true,
+         false,
+         WR_CODE_OK},
+        {{{WR_TAKE_TIMEOUT, false, 0, 0}, {0, false, 1, 8}, {WR_TAKE_TIMEOUT, false, 0, 0}},
+         false,
+         false,
+         WR_CODE_UNKNOWN},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct desk desk;
+
+        desk_init(&desk);
+
+        const struct wr_descriptor_status *const status = status_of(&desk, "t", rows[i].answers, 3);
+
+        cr_assert_eq(status != NULL, rows[i].has_status, "row %zu", i);
+        if (status != NULL) {
+            cr_assert_eq(status->code, rows[i].code, "row %zu", i);
+            cr_assert_eq(status->has_limit, rows[i].has_limit, "row %zu", i);
+        } else {
+            cr_assert_eq(desk.failure.status, WR_STATUS_UNAVAILABLE, "row %zu", i);
+        }
+        desk_fini(&desk);
+    }
 }
