@@ -161,6 +161,8 @@ def test_frozen_redis(redis, serve):
     """Every call is answered in time, what woke too late counts nothing, and it works again at once."""
     caller = ready(serve(redis.url, "--redis-timeout", "300ms"))
     same("OK: OK 999 of 1000/HOUR", caller.call("d", [["big", "a"]]))
+    for _ in range(20):     # what is known of the clock of Redis is as good as the quickest exchange so far
+        caller.call("d", [["k", "a"]])
     redis.freeze()
     begun = time.monotonic()
     futures = [caller.future("d", [["big", "a"]]) for _ in range(30)]
