@@ -153,19 +153,35 @@ static void refuse_place(struct group *group, const struct run *run, enum wr_tak
     }
 }
 
+/* The limit that the member is charged by when its group is: what does not fit itself is booked. So
+ * is, in stop mode, what fitted when it was judged. */
+static struct wr_limit limit_as_charged(const struct group *group,
+                                        const struct wr_group_member *member)
+{
+    struct wr_limit limit = member->take->limit;
+
+    if (group->mode == WR_CHARGE_STOP) {
+        limit.count = WR_COUNT_ALL;
+    } else if (limit.count == WR_COUNT_ALL_OR_NOTHING) {
+        limit.count = member->is_over ? WR_COUNT_ALL : WR_COUNT_ADMITTED;
+    }
+    return limit;
+}
+
 static void reserve_locked(struct group *group, const struct run *run) WR_UNCHECKED
 {
     struct wr_group_member *const first = run->members;
 
     for (size_t i = 0; i < run->n; i++) {
         if (needs_place(&run->members[i])) {
+            const struct wr_limit limit = limit_as_charged(group, &run->members[i]);
             const enum wr_take_answer answer = wr_stripe_reserve_locked(
-                first->stripe, &first->hash, group->events, &first->is_kept);
+                first->stripe, &first->hash, &limit, group->events, &first->is_kept);
 
             if (answer != WR_TAKE_DECIDED) {
                 refuse_place(group, run, answer);
+                return;
             }
-            return;
         }
     }
 }
@@ -192,22 +208,19 @@ static bool is_charged(const struct group *group, const struct wr_group_member *
                                          : member->take->limit.count != WR_COUNT_ALL_OR_NOTHING;
 }
 
-/* What is charged with its group is charged even if it does not fit itself. */
 static void charge_locked(const struct group *group,
                           const struct wr_group_member *member) WR_UNCHECKED
 {
-    struct wr_limit limit = member->take->limit;
+    const struct wr_limit limit = limit_as_charged(group, member);
 
-    if (group->mode == WR_CHARGE_STOP || limit.count == WR_COUNT_ALL_OR_NOTHING) {
-        limit.count = WR_COUNT_ALL;
-    }
     wr_stripe_charge_locked(member->stripe, &member->hash, member->take, &limit, group->events);
 }
 
 static void answer_locked(struct group *group, const struct run *run) WR_UNCHECKED
 {
     if (run->members->is_kept) {
-        wr_stripe_release_locked(run->members->stripe, &run->members->hash);
+        wr_stripe_release_locked(run->members->stripe, &run->members->hash,
+                                 &run->members->take->limit);
     }
     for (size_t i = 0; i < run->n; i++) {
         const struct wr_group_member *const member = &run->members[i];

@@ -10,15 +10,13 @@ _Static_assert(sizeof(struct wr_slot) % sizeof(uint64_t) == 0, "slots are whole 
 
 #define HASH_WORDS (sizeof(struct wr_slot) / sizeof(uint64_t))
 
-void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words)
+void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool has_blocks)
 {
-    *table = (struct wr_slot_table){.state_words = state_words & 15, .earliest_us = INT64_MAX};
-}
-
-void wr_slot_table_fini(struct wr_slot_table *table)
-{
-    free(table->words);
-    wr_slot_table_init(table, table->state_words);
+    *table = (struct wr_slot_table){
+        .state_words = state_words & 15,
+        .has_blocks = has_blocks,
+        .earliest_us = INT64_MAX,
+    };
 }
 
 static struct wr_slot *slot_at(const struct wr_slot_table *table, uint32_t i)
@@ -29,6 +27,17 @@ static struct wr_slot *slot_at(const struct wr_slot_table *table, uint32_t i)
 static bool is_free(const struct wr_slot *slot)
 {
     return slot->state[0] == 0;
+}
+
+void wr_slot_table_fini(struct wr_slot_table *table)
+{
+    for (uint32_t i = 0; table->has_blocks && i < table->capacity; i++) {
+        if (!is_free(slot_at(table, i))) {
+            wr_block_destroy(wr_slot_block(slot_at(table, i)));
+        }
+    }
+    free(table->words);
+    wr_slot_table_init(table, table->state_words, table->has_blocks);
 }
 
 static void copy_state(const struct wr_slot_table *table, struct wr_slot *slot,
@@ -144,18 +153,23 @@ static bool is_expired(const struct wr_slot *slot, int64_t now_us)
     return wr_slot_expiry(slot) <= now_us;
 }
 
-static uint32_t count_live(struct wr_slot_table *table, int64_t now_us)
+static struct wr_slot_sweep count_expired(struct wr_slot_table *table, int64_t now_us)
 {
-    uint32_t n = 0;
+    struct wr_slot_sweep n = {0};
 
     table->earliest_us = INT64_MAX;
     for (uint32_t i = 0; i < table->capacity; i++) {
         const struct wr_slot *const slot = slot_at(table, i);
 
-        if (!is_free(slot) && !is_expired(slot, now_us)) {
-            wr_slot_table_note_expiry(table, wr_slot_expiry(slot));
-            n++;
+        if (is_free(slot)) {
+            continue;
         }
+        if (!is_expired(slot, now_us)) {
+            wr_slot_table_note_expiry(table, wr_slot_expiry(slot));
+            continue;
+        }
+        n.n_counters++;
+        n.n_places += table->has_blocks ? wr_slot_block(slot)->n_places : 0;
     }
     return n;
 }
@@ -170,6 +184,9 @@ static bool is_between(uint32_t home, uint32_t hole, uint32_t i)
  * vol. 3, algorithm 6.4R). */
 static void erase(struct wr_slot_table *table, uint32_t hole)
 {
+    if (table->has_blocks) {
+        wr_block_destroy(wr_slot_block(slot_at(table, hole)));
+    }
     for (uint32_t i = next_of(hole, table->capacity); !is_free(slot_at(table, i));
          i = next_of(i, table->capacity)) {
         const struct wr_slot *const slot = slot_at(table, i);
@@ -203,21 +220,21 @@ static void erase_expired(struct wr_slot_table *table, int64_t now_us)
     }
 }
 
-uint32_t wr_slot_table_sweep(struct wr_slot_table *table, int64_t now_us)
+struct wr_slot_sweep wr_slot_table_sweep(struct wr_slot_table *table, int64_t now_us)
 {
-    const uint32_t n_live = count_live(table, now_us);
-    const uint32_t n_expired = table->n_used - n_live;
+    const struct wr_slot_sweep expired = count_expired(table, now_us);
+    const uint32_t n_live = table->n_used - expired.n_counters;
 
     if (n_live == 0) {
         wr_slot_table_fini(table);
-        return n_expired;
+        return expired;
     }
-    if (n_expired > 0) {
+    if (expired.n_counters > 0) {
         erase_expired(table, now_us);
         table->n_used = n_live;
     }
     if (n_live * 5 < table->capacity * 2 && table->capacity > MIN_CAPACITY) {
         (void) rebuild(table, capacity_for(n_live)); /* without memory it stays large */
     }
-    return n_expired;
+    return expired;
 }

@@ -4,7 +4,8 @@
  * tombstones. A stripe has many of them, none much larger than WR_SLOT_TABLE_TARGET, so that
  * growing, shrinking or sweeping one is a small step: it grows by a fifth when four fifths are used
  * and shrinks when three fifths are free. Of a state it knows the size and that the first word is
- * the expiry (limit/algorithm.h), by one clock for all counters of a table.
+ * the expiry (limit/algorithm.h), by one clock for all counters of a table. A table of blocks has
+ * the expiry in its slots, and owns the blocks.
  *
  * Invariant: every counter is reached from its home slot without crossing a free one, and no
  * counter expires before `earliest_us`.
@@ -19,6 +20,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "store/block.h"
 
 /* Counters in a table that are aimed at when a stripe is as full as it may be. */
 #define WR_SLOT_TABLE_TARGET 256
@@ -29,15 +31,19 @@ struct wr_slot {
     uint64_t state[]; /* as many words as the table says; the first is 0 when the slot is free */
 };
 
-#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 28) - 1)
+#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 27) - 1)
+
+/* In a table of blocks a slot's words are the expiry, and the block's address. */
+#define WR_SLOT_BLOCK_WORDS 2
 
 /* As small as can be, since a stripe has many and every take looks at one more. */
 struct wr_slot_table {
     uint64_t *words;          /* owned; the slots; NULL while there is no counter */
     uint32_t n_used;          /* live, expired and not yet swept, or kept */
-    uint32_t capacity : 28;   /* in slots, at most WR_SLOT_TABLE_MAX */
-    uint32_t state_words : 4; /* immutable */
-    int64_t earliest_us;      /* no counter expires earlier; INT64_MAX when there is none */
+    uint32_t capacity : 27;   /* in slots, at most WR_SLOT_TABLE_MAX */
+    uint32_t state_words : 4; /* immutable, as has_blocks */
+    uint32_t has_blocks : 1;
+    int64_t earliest_us; /* no counter expires earlier; INT64_MAX when there is none */
 };
 
 static inline int64_t wr_slot_expiry(const struct wr_slot *slot)
@@ -50,7 +56,17 @@ static inline size_t wr_slot_bytes(uint32_t state_words)
     return sizeof(struct wr_slot) + state_words * sizeof(uint64_t);
 }
 
-void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words);
+static inline struct wr_block *wr_slot_block(const struct wr_slot *slot)
+{
+    return (struct wr_block *) (uintptr_t) slot->state[1];
+}
+
+static inline void wr_slot_set_block(struct wr_slot *slot, struct wr_block *block)
+{
+    slot->state[1] = (uint64_t) (uintptr_t) block;
+}
+
+void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool has_blocks);
 
 void wr_slot_table_fini(struct wr_slot_table *table);
 
@@ -73,10 +89,12 @@ static inline void wr_slot_table_note_expiry(struct wr_slot_table *table, int64_
     }
 }
 
-/*
- * Removes every counter that has expired by `now_us`, and gives memory back. Returns how many were
- * removed.
- */
-uint32_t wr_slot_table_sweep(struct wr_slot_table *table, int64_t now_us);
+struct wr_slot_sweep {
+    uint32_t n_counters; /* that were removed */
+    uint64_t n_places;   /* of their blocks */
+};
+
+/* Removes every counter that has expired by `now_us`, and gives memory back. */
+struct wr_slot_sweep wr_slot_table_sweep(struct wr_slot_table *table, int64_t now_us);
 
 #endif

@@ -9,9 +9,6 @@
 /* Shares of over four million counters have larger tables instead of more. */
 #define MAX_TABLES (UINT32_C(1) << 14)
 
-/* Of the class that there is. */
-#define STATE_WORDS 2
-
 static uint32_t tables_for(uint64_t share)
 {
     uint32_t n = 1;
@@ -22,28 +19,57 @@ static uint32_t tables_for(uint64_t share)
     return n;
 }
 
-enum wr_err wr_stripe_init(struct wr_stripe *stripe, uint64_t share)
+/* Gives a class its tables. False when memory is out. */
+static bool open_class(struct wr_stripe *stripe, enum wr_state_class class)
 {
-    const uint32_t n_tables = tables_for(share);
+    const uint32_t n_tables = stripe->table_mask + 1;
+    struct wr_slot_table *const tables = malloc(n_tables * sizeof *tables);
 
-    *stripe = (struct wr_stripe){.share = share, .table_mask = n_tables - 1};
-    stripe->tables = malloc(n_tables * sizeof *stripe->tables);
-    if (stripe->tables == NULL) {
-        return WR_ERR_NO_MEMORY;
+    if (tables == NULL) {
+        return false;
     }
     for (uint32_t i = 0; i < n_tables; i++) {
-        wr_slot_table_init(&stripe->tables[i], STATE_WORDS);
+        wr_slot_table_init(&tables[i], wr_state_class_words[class], class == WR_STATE_MONO_BLOCK);
+    }
+    stripe->tables[class] = tables;
+    return true;
+}
+
+/* The class that most counters are of has its tables from the beginning. */
+enum wr_err wr_stripe_init(struct wr_stripe *stripe, uint64_t share)
+{
+    *stripe = (struct wr_stripe){.share = share, .table_mask = tables_for(share) - 1};
+    if (!open_class(stripe, WR_STATE_WALL_2)) {
+        return WR_ERR_NO_MEMORY;
     }
     wr_mutex_init(&stripe->mutex, WR_LOCK_STRIPE);
     return WR_OK;
 }
 
+/* Removes all counters of a class. Returns how many places of the share they had. */
+static uint64_t empty_class(struct wr_stripe *stripe, enum wr_state_class class,
+                            uint32_t *out_n_counters)
+{
+    struct wr_slot_table *const tables = stripe->tables[class];
+    uint64_t n_places = 0;
+
+    for (uint32_t i = 0; tables != NULL && i <= stripe->table_mask; i++) {
+        const struct wr_slot_sweep swept = wr_slot_table_sweep(&tables[i], INT64_MAX);
+
+        *out_n_counters += swept.n_counters;
+        n_places += swept.n_counters + swept.n_places;
+    }
+    return n_places;
+}
+
 void wr_stripe_fini(struct wr_stripe *stripe)
 {
-    for (uint32_t i = 0; i <= stripe->table_mask; i++) {
-        wr_slot_table_fini(&stripe->tables[i]);
+    for (int i = 0; i < WR_STATE_CLASSES; i++) {
+        uint32_t n_counters = 0;
+
+        (void) empty_class(stripe, (enum wr_state_class) i, &n_counters);
+        free(stripe->tables[i]);
     }
-    free(stripe->tables);
     wr_mutex_fini(&stripe->mutex);
 }
 
@@ -60,12 +86,14 @@ static void lock(struct wr_stripe *stripe, struct wr_stripe_events *events)
 static void begin_anew_locked(struct wr_stripe *stripe, struct wr_stripe_events *events)
     WR_REQUIRES(stripe->mutex)
 {
-    for (uint32_t i = 0; i <= stripe->table_mask; i++) {
-        wr_slot_table_fini(&stripe->tables[i]);
+    for (int i = 0; i < WR_STATE_CLASSES; i++) {
+        const enum wr_state_class class = (enum wr_state_class) i;
+
+        if (wr_state_class_is_wall(class)) {
+            stripe->n_used -= empty_class(stripe, class, &events->n_restarts);
+        }
     }
-    events->n_restarts += (uint32_t) stripe->n_used;
-    stripe->n_used = 0;
-    stripe->full_until_us = INT64_MIN;
+    stripe->full_until = (struct wr_now){.wall_us = INT64_MIN, .mono_us = INT64_MIN};
 }
 
 /* Whether the clock was set back between two reads in order. The offset of wall to monotonic time
@@ -96,62 +124,146 @@ static void set_time_locked(struct wr_stripe *stripe, const struct wr_now *now,
     stripe->latest = *now;
 }
 
-static void sweep_locked(struct wr_stripe *stripe, struct wr_slot_table *table, int64_t now_us,
-                         struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+static void sweep_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                         struct wr_slot_table *table, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
 {
+    const int64_t now_us = wr_state_class_time(class, &stripe->latest);
+
     if (table->earliest_us <= now_us) {
-        const uint32_t n = wr_slot_table_sweep(table, now_us);
+        const struct wr_slot_sweep swept = wr_slot_table_sweep(table, now_us);
 
-        stripe->n_used -= n;
-        events->n_swept += n;
+        stripe->n_used -= swept.n_counters + swept.n_places;
+        events->n_swept += swept.n_counters;
     }
 }
 
-static void tend_next_locked(struct wr_stripe *stripe, int64_t now_us,
-                             struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+/* Class by class, of those that have tables, and table by table. */
+static inline void tend_next_locked(struct wr_stripe *stripe, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
 {
-    stripe->turn++;
-    sweep_locked(stripe, &stripe->tables[stripe->turn & stripe->table_mask], now_us, events);
+    const uint64_t i = ++stripe->turn & stripe->table_mask;
+
+    while (i == 0) {
+        stripe->tended = (enum wr_state_class)((stripe->tended + 1) % WR_STATE_CLASSES);
+        if (stripe->tables[stripe->tended] != NULL) {
+            break;
+        }
+    }
+    sweep_locked(stripe, stripe->tended, &stripe->tables[stripe->tended][i], events);
 }
 
-/*
- * True when the share has room for one more counter, if need be after sweeping table by table until
- * one has expired. When all are live, the earliest expiry is kept, so that further new counters are
- * refused without another look until then.
- */
-static bool make_room_locked(struct wr_stripe *stripe, int64_t now_us,
-                             struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+/* Sweeps the tables of a class, until there are `n_places`. Returns when the next counter of it
+ * expires. */
+static int64_t sweep_class_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                  uint64_t n_places, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
 {
-    if (stripe->n_used < stripe->share) {
-        return true;
-    }
-    if (stripe->full_until_us > now_us) {
-        return false;
-    }
-
     int64_t earliest_us = INT64_MAX;
 
-    for (uint32_t i = 0; i <= stripe->table_mask; i++) {
+    for (uint32_t i = 0; stripe->tables[class] != NULL && i <= stripe->table_mask; i++) {
         struct wr_slot_table *const table =
-            &stripe->tables[(stripe->turn + i) & stripe->table_mask];
+            &stripe->tables[class][(stripe->turn + i) & stripe->table_mask];
 
-        sweep_locked(stripe, table, now_us, events);
-        if (stripe->n_used < stripe->share) {
-            return true;
+        sweep_locked(stripe, class, table, events);
+        if (n_places <= stripe->share - stripe->n_used) {
+            break;
         }
         if (table->earliest_us < earliest_us) {
             earliest_us = table->earliest_us;
         }
     }
-    stripe->full_until_us = earliest_us;
+    return earliest_us;
+}
+
+static void note_earlier(int64_t *until_us, int64_t expiry_us)
+{
+    if (expiry_us < *until_us) {
+        *until_us = expiry_us;
+    }
+}
+
+/*
+ * True when the share has room for so many places more, if need be after sweeping table by table
+ * until enough has expired. When it has not, the earliest expiry is kept, so that more is refused
+ * without another look until then.
+ */
+static bool make_room_locked(struct wr_stripe *stripe, uint64_t n_places,
+                             struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
+    struct wr_now *const until = &stripe->full_until;
+
+    if (n_places <= stripe->share - stripe->n_used) {
+        return true;
+    }
+    if (until->wall_us > stripe->latest.wall_us && until->mono_us > stripe->latest.mono_us) {
+        return false;
+    }
+
+    struct wr_now earliest = {.wall_us = INT64_MAX, .mono_us = INT64_MAX};
+
+    for (int i = 0; i < WR_STATE_CLASSES; i++) {
+        const enum wr_state_class class = (enum wr_state_class) i;
+        const int64_t expiry_us = sweep_class_locked(stripe, class, n_places, events);
+
+        if (n_places <= stripe->share - stripe->n_used) {
+            return true;
+        }
+        note_earlier(wr_state_class_is_wall(class) ? &earliest.wall_us : &earliest.mono_us,
+                     expiry_us);
+    }
+    *until = earliest;
     return false;
 }
 
-/* The tables of the class that the key is of. */
-static struct wr_slot_table *table_of_locked(struct wr_stripe *stripe, const struct wr_hash *hash)
+/* What is used up may be given back, and expire earlier than was found when the stripe was full. */
+static inline void note_expiry_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                      struct wr_slot_table *table, int64_t expiry_us)
     WR_REQUIRES(stripe->mutex)
 {
-    return &stripe->tables[(hash->high >> 32) & stripe->table_mask];
+    if (expiry_us < table->earliest_us) {
+        table->earliest_us = expiry_us;
+        note_earlier(wr_state_class_is_wall(class) ? &stripe->full_until.wall_us
+                                                   : &stripe->full_until.mono_us,
+                     expiry_us);
+    }
+}
+
+static struct wr_slot_table *table_of_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                             const struct wr_hash *hash) WR_REQUIRES(stripe->mutex)
+{
+    return &stripe->tables[class][(hash->high >> 32) & stripe->table_mask];
+}
+
+static inline struct wr_slot *find_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                          const struct wr_hash *hash) WR_REQUIRES(stripe->mutex)
+{
+    return stripe->tables[class] == NULL
+               ? NULL
+               : wr_slot_table_find(table_of_locked(stripe, class, hash), hash);
+}
+
+/* Adds a counter that is not there yet, whose block has so many places. */
+static enum wr_take_answer add_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                      const struct wr_hash *hash, const uint64_t *state,
+                                      uint64_t n_block_places, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    if (stripe->tables[class] == NULL && !open_class(stripe, class)) {
+        return WR_TAKE_NO_MEMORY;
+    }
+
+    struct wr_slot_table *const table = table_of_locked(stripe, class, hash);
+
+    sweep_locked(stripe, class, table, events);
+    if (!make_room_locked(stripe, 1 + n_block_places, events)) {
+        return WR_TAKE_FULL;
+    }
+    if (!wr_slot_table_add(table, hash, state)) {
+        return WR_TAKE_NO_MEMORY;
+    }
+    stripe->n_used += 1 + n_block_places;
+    return WR_TAKE_DECIDED;
 }
 
 /* Answers `take`. Field by field: as a whole, the verdict would be read wider than it was written,
@@ -164,6 +276,8 @@ static void answer(struct wr_take *take, const struct wr_verdict *verdict)
     take->verdict.reset_us = verdict->reset_us;
     take->verdict.enforced = verdict->enforced;
 }
+
+static const uint64_t never_hit[WR_STATE_WORDS_MAX];
 
 static inline struct wr_verdict judge(const struct wr_counter_kind *kind, void *state,
                                       const struct wr_take *take, const struct wr_limit *limit,
@@ -180,33 +294,165 @@ static void charge_new_locked(struct wr_stripe *stripe, const struct wr_hash *ha
                               struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
 {
     const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-    const int64_t now_us = wr_counter_time(kind, &stripe->latest);
-    uint64_t state[STATE_WORDS] = {0};
-    const struct wr_verdict verdict = judge(kind, state, take, limit, now_us);
+    uint64_t state[WR_STATE_WORDS_MAX] = {0};
+    const struct wr_verdict verdict =
+        judge(kind, state, take, limit, wr_counter_time(kind, &stripe->latest));
 
     if (state[0] != 0) {
-        struct wr_slot_table *const table = table_of_locked(stripe, hash);
-
-        sweep_locked(stripe, table, now_us, events);
-        if (!make_room_locked(stripe, now_us, events)) {
-            take->answer = WR_TAKE_FULL;
+        take->answer = add_locked(stripe, wr_state_class_of(limit), hash, state, 0, events);
+        if (take->answer != WR_TAKE_DECIDED) {
             return;
         }
-        if (!wr_slot_table_add(table, hash, state)) {
-            take->answer = WR_TAKE_NO_MEMORY;
-            return;
-        }
-        stripe->n_used++;
     }
     answer(take, &verdict);
+}
+
+/* Adds a counter with a block that is large enough for a take by `limit`, and never expires. */
+static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                            const struct wr_limit *limit,
+                                            struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    const uint64_t n_places =
+        wr_block_places(wr_counter_kind_of(limit)->state_words(never_hit, limit));
+    struct wr_block *const block = wr_block_grow(NULL, n_places);
+
+    if (block == NULL) {
+        return WR_TAKE_NO_MEMORY;
+    }
+
+    const uint64_t state[WR_SLOT_BLOCK_WORDS] = {INT64_MAX, (uint64_t) (uintptr_t) block};
+    const enum wr_take_answer answer =
+        add_locked(stripe, WR_STATE_MONO_BLOCK, hash, state, n_places, events);
+
+    if (answer != WR_TAKE_DECIDED) {
+        wr_block_destroy(block);
+    }
+    return answer;
+}
+
+/* Makes sure that there is a counter with a block that is large enough for a take by `limit`. One
+ * that has expired may go when room is made. */
+static enum wr_take_answer enlarge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                          const struct wr_limit *limit,
+                                          struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    struct wr_slot *slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+
+    if (slot == NULL) {
+        return add_block_locked(stripe, hash, limit, events);
+    }
+
+    const struct wr_block *const before = wr_slot_block(slot);
+    const uint64_t had = before->n_places;
+    const uint64_t needed =
+        wr_block_places(wr_counter_kind_of(limit)->state_words(before->state, limit));
+
+    if (needed <= had) {
+        return WR_TAKE_DECIDED;
+    }
+    if (!make_room_locked(stripe, needed - had, events)) {
+        return WR_TAKE_FULL;
+    }
+    slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+    if (slot == NULL) {
+        return add_block_locked(stripe, hash, limit, events);
+    }
+
+    struct wr_block *const block = wr_block_grow(wr_slot_block(slot), needed);
+
+    if (block == NULL) {
+        return WR_TAKE_NO_MEMORY;
+    }
+    wr_slot_set_block(slot, block);
+    stripe->n_used += needed - had;
+    return WR_TAKE_DECIDED;
+}
+
+static void remove_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                struct wr_slot *slot) WR_REQUIRES(stripe->mutex)
+{
+    stripe->n_used -= 1 + wr_slot_block(slot)->n_places;
+    wr_slot_table_remove(table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash), slot);
+}
+
+/* What a take that found no room would have come to, if it would have left nothing; else false. */
+static bool look_instead_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                const struct wr_take *take, const struct wr_limit *limit,
+                                struct wr_verdict *out_verdict) WR_REQUIRES(stripe->mutex)
+{
+    const uint64_t hits = take->is_refund ? 0 : take->hits;
+
+    *out_verdict = wr_stripe_peek_locked(stripe, hash, limit, hits);
+    if (take->is_refund) {
+        out_verdict->over = false;
+    }
+    return hits == 0 || (out_verdict->over && limit->count != WR_COUNT_ALL);
+}
+
+static bool needs_block(const struct wr_slot *slot, const struct wr_take *take,
+                        const struct wr_limit *limit)
+{
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+
+    if (take->hits == 0 ||
+        (take->is_refund && (slot == NULL || limit->algorithm == WR_ALGORITHM_SLIDING_LOG))) {
+        return false;
+    }
+    return slot == NULL || wr_block_places(kind->state_words(wr_slot_block(slot)->state, limit)) >
+                               wr_slot_block(slot)->n_places;
+}
+
+static void charge_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                struct wr_take *take, const struct wr_limit *limit,
+                                struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+    struct wr_slot *slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+    struct wr_verdict verdict;
+
+    if (needs_block(slot, take, limit)) {
+        take->answer = enlarge_locked(stripe, hash, limit, events);
+        slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+        if (take->answer != WR_TAKE_DECIDED) {
+            if (look_instead_locked(stripe, hash, take, limit, &verdict)) {
+                answer(take, &verdict);
+            }
+            return;
+        }
+    }
+    if (slot == NULL) {
+        (void) look_instead_locked(stripe, hash, take, limit, &verdict);
+        answer(take, &verdict);
+        return;
+    }
+
+    struct wr_block *const block = wr_slot_block(slot);
+
+    verdict = judge(kind, block->state, take, limit, stripe->latest.mono_us);
+    answer(take, &verdict);
+    if (block->state[0] == 0) {
+        remove_block_locked(stripe, hash, slot);
+        return;
+    }
+    slot->state[0] = block->state[0];
+    note_expiry_locked(stripe, WR_STATE_MONO_BLOCK,
+                       table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash), wr_slot_expiry(slot));
 }
 
 static inline void charge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                  struct wr_take *take, const struct wr_limit *limit,
                                  struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
 {
-    struct wr_slot_table *const table = table_of_locked(stripe, hash);
-    struct wr_slot *const slot = wr_slot_table_find(table, hash);
+    const enum wr_state_class class = wr_state_class_of(limit);
+
+    if (class == WR_STATE_MONO_BLOCK) {
+        charge_block_locked(stripe, hash, take, limit, events);
+        return;
+    }
+
+    struct wr_slot *const slot = find_locked(stripe, class, hash);
 
     if (slot == NULL) {
         charge_new_locked(stripe, hash, take, limit, events);
@@ -214,12 +460,11 @@ static inline void charge_locked(struct wr_stripe *stripe, const struct wr_hash 
     }
 
     const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-
     const struct wr_verdict verdict =
-        judge(kind, slot->state, take, limit, wr_counter_time(kind, &stripe->latest));
+        judge(kind, slot->state, take, limit, wr_state_class_time(class, &stripe->latest));
 
     answer(take, &verdict);
-    wr_slot_table_note_expiry(table, wr_slot_expiry(slot));
+    note_expiry_locked(stripe, class, table_of_locked(stripe, class, hash), wr_slot_expiry(slot));
 }
 
 static inline void enter(struct wr_stripe *stripe, const struct wr_now *now,
@@ -232,7 +477,7 @@ static inline void enter(struct wr_stripe *stripe, const struct wr_now *now,
 static inline void leave(struct wr_stripe *stripe, struct wr_stripe_events *events)
     WR_RELEASE(stripe->mutex)
 {
-    tend_next_locked(stripe, stripe->latest.wall_us, events);
+    tend_next_locked(stripe, events);
     events->turn = stripe->turn;
     wr_mutex_unlock(&stripe->mutex);
 }
@@ -266,45 +511,56 @@ void wr_stripe_charge_locked(struct wr_stripe *stripe, const struct wr_hash *has
 struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                         const struct wr_limit *limit, uint64_t hits)
 {
-    static const uint64_t never_hit[STATE_WORDS] = {0};
     const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-    const struct wr_slot *const slot = wr_slot_table_find(table_of_locked(stripe, hash), hash);
+    const enum wr_state_class class = wr_state_class_of(limit);
+    const struct wr_slot *const slot = find_locked(stripe, class, hash);
+    const uint64_t *state = never_hit;
 
-    return kind->peek(slot == NULL ? never_hit : slot->state, limit, hits,
-                      wr_counter_time(kind, &stripe->latest));
+    if (slot != NULL) {
+        state = class == WR_STATE_MONO_BLOCK ? wr_slot_block(slot)->state : slot->state;
+    }
+    return kind->peek(state, limit, hits, wr_counter_time(kind, &stripe->latest));
 }
 
 /* Swept first, so that the counter is either live, or not there: then a slot that does not expire
  * keeps its place. */
 enum wr_take_answer wr_stripe_reserve_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                             const struct wr_limit *limit,
                                              struct wr_stripe_events *events, bool *out_is_kept)
 {
-    static const uint64_t kept[STATE_WORDS] = {INT64_MAX};
-    struct wr_slot_table *const table = table_of_locked(stripe, hash);
-    const int64_t now_us = stripe->latest.wall_us;
+    static const uint64_t kept[WR_STATE_WORDS_MAX] = {INT64_MAX};
+    const enum wr_state_class class = wr_state_class_of(limit);
 
-    *out_is_kept = false;
-    sweep_locked(stripe, table, now_us, events);
-    if (wr_slot_table_find(table, hash) != NULL) {
-        return WR_TAKE_DECIDED;
+    if (stripe->tables[class] != NULL) {
+        sweep_locked(stripe, class, table_of_locked(stripe, class, hash), events);
     }
-    if (!make_room_locked(stripe, now_us, events)) {
-        return WR_TAKE_FULL;
+
+    const bool is_new = find_locked(stripe, class, hash) == NULL;
+    enum wr_take_answer answer = WR_TAKE_DECIDED;
+
+    if (class == WR_STATE_MONO_BLOCK) {
+        answer = enlarge_locked(stripe, hash, limit, events);
+    } else if (is_new) {
+        answer = add_locked(stripe, class, hash, kept, 0, events);
     }
-    if (!wr_slot_table_add(table, hash, kept)) {
-        return WR_TAKE_NO_MEMORY;
-    }
-    stripe->n_used++;
-    *out_is_kept = true;
-    return WR_TAKE_DECIDED;
+    *out_is_kept |= is_new && answer == WR_TAKE_DECIDED;
+    return answer;
 }
 
-void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash)
+/* A block stays, for the next take; without one it has expired. */
+void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                              const struct wr_limit *limit)
 {
-    struct wr_slot_table *const table = table_of_locked(stripe, hash);
+    const enum wr_state_class class = wr_state_class_of(limit);
+    struct wr_slot_table *const table = table_of_locked(stripe, class, hash);
     struct wr_slot *const slot = wr_slot_table_find(table, hash);
 
     WR_ASSERT(slot != NULL && wr_slot_expiry(slot) == INT64_MAX);
+    if (class == WR_STATE_MONO_BLOCK) {
+        slot->state[0] = 1;
+        note_expiry_locked(stripe, class, table, 1);
+        return;
+    }
     wr_slot_table_remove(table, slot);
     stripe->n_used--;
 }
@@ -314,26 +570,26 @@ void wr_stripe_tend(struct wr_stripe *stripe, const struct wr_now *now,
 {
     if (wr_mutex_trylock(&stripe->mutex)) {
         set_time_locked(stripe, now, events);
-        tend_next_locked(stripe, stripe->latest.wall_us, events);
+        tend_next_locked(stripe, events);
         wr_mutex_unlock(&stripe->mutex);
     }
 }
 
 struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe)
 {
-    uint64_t n_slots = 0;
+    struct wr_stripe_size size = {.memory_bytes = sizeof *stripe};
 
     wr_mutex_lock(&stripe->mutex);
-    for (uint32_t i = 0; i <= stripe->table_mask; i++) {
-        n_slots += stripe->tables[i].capacity;
+    for (int i = 0; i < WR_STATE_CLASSES; i++) {
+        const struct wr_slot_table *const tables = stripe->tables[i];
+
+        for (uint32_t k = 0; tables != NULL && k <= stripe->table_mask; k++) {
+            size.n_counters += tables[k].n_used;
+            size.memory_bytes +=
+                sizeof tables[k] + tables[k].capacity * wr_slot_bytes(tables[k].state_words);
+        }
     }
-
-    const struct wr_stripe_size size = {
-        .n_counters = stripe->n_used,
-        .memory_bytes = sizeof *stripe + n_slots * wr_slot_bytes(STATE_WORDS) +
-                        (stripe->table_mask + UINT64_C(1)) * sizeof *stripe->tables,
-    };
-
+    size.memory_bytes += (stripe->n_used - size.n_counters) * WR_BLOCK_PLACE_BYTES;
     wr_mutex_unlock(&stripe->mutex);
     return size;
 }

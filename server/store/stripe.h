@@ -5,15 +5,19 @@
  * that has something expired is swept before a counter is added to it.
  *
  * Of an algorithm it knows what limit/algorithm.h says of each. A key has one algorithm, so one
- * size of state and one clock: its class, which has tables of its own. There is one class so far,
- * that of states of two words which expire by the wall clock.
+ * class (store/state_class.h); each class has tables of its own, from its first counter on.
+ *
+ * A counter takes one place of the stripe's share; one whose state has no fixed size also takes
+ * those of its block (store/block.h), and needs more of them as it grows. So what a share can hold
+ * is bounded in memory, too.
  *
  * Takes are ordered by monotonic time: one whose clock was read before another's that came first is
- * late and counts at the other's wall time. When the clock was set back, which base/clock does by
- * over an hour or not at all, every counter is dropped, so that windows of all lengths begin anew.
+ * late and counts at the other's time. When the clock was set back, which base/clock does by over
+ * an hour or not at all, every counter that goes by wall time is dropped, so that windows of all
+ * lengths begin anew. The others go on.
  *
- * Invariant: no more than `share` counters are in the tables; until the clock is set back, a live
- * one is never removed, and wall time, as the stripe sees it, does not go back.
+ * Invariant: no more than `share` places are in use; until the clock is set back, a live counter is
+ * never removed, and neither wall nor monotonic time, as the stripe sees it, goes back.
  * Threads: take, tend, measure and enter from any thread; what ends in _locked between enter and
  * leave; init and fini by the owner.
  */
@@ -30,16 +34,19 @@
 #include "base/lock.h"
 #include "store/backend.h"
 #include "store/slot_table.h"
+#include "store/state_class.h"
 
+/* What a take of a known counter needs comes first. */
 struct wr_stripe {
     alignas(64) struct wr_mutex mutex; /* rank WR_LOCK_STRIPE */
-    struct wr_slot_table *tables;      /* owned; `table_mask` + 1 of them; guarded, as all below */
-    struct wr_now latest;              /* of the take whose clock was read last */
-    uint64_t share;                    /* immutable; how many counters may be in use */
-    uint64_t n_used;                   /* of the share */
-    uint64_t turn;                     /* counts visits; says which table is next */
-    uint32_t table_mask;               /* immutable */
-    int64_t full_until_us;             /* when full: nothing expires before */
+    struct wr_now latest; /* of the take whose clock was read last; guarded, as all below */
+    uint64_t turn;        /* counts visits; says which table is next */
+    struct wr_slot_table *tables[WR_STATE_CLASSES]; /* owned; `table_mask` + 1 each, or NULL */
+    uint32_t table_mask;                            /* immutable */
+    enum wr_state_class tended;                     /* whose tables are looked after in turn */
+    uint64_t n_used;                                /* places of the share */
+    uint64_t share;                                 /* immutable */
+    struct wr_now full_until; /* when full: nothing expires before, by either clock */
 };
 
 /* What happened besides the answers, for the metrics of the calling thread. */
@@ -51,7 +58,7 @@ struct wr_stripe_events {
 };
 
 struct wr_stripe_size {
-    uint64_t n_counters; /* in use */
+    uint64_t n_counters; /* live, or expired and not yet swept */
     uint64_t memory_bytes;
 };
 
@@ -80,18 +87,18 @@ struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct w
     WR_REQUIRES(stripe->mutex);
 
 /*
- * Makes sure that a take of `hash` finds a place. WR_TAKE_DECIDED: it does, and `*out_is_kept` says
- * whether the place is kept for it until release; no take in between gets it, nor expires the
- * counter. Else WR_TAKE_FULL or WR_TAKE_NO_MEMORY.
+ * Makes sure that a take of `hash`, by `limit`, finds room. WR_TAKE_DECIDED: it does, and
+ * `*out_is_kept` is set when a place is kept for it until release; no take in between gets it, nor
+ * expires the counter. Else WR_TAKE_FULL or WR_TAKE_NO_MEMORY.
  */
 WR_MUST_USE enum wr_take_answer
 wr_stripe_reserve_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                         struct wr_stripe_events *events, bool *out_is_kept)
-    WR_REQUIRES(stripe->mutex);
+                         const struct wr_limit *limit, struct wr_stripe_events *events,
+                         bool *out_is_kept) WR_REQUIRES(stripe->mutex);
 
 /* Gives up a place that is kept; the next take gets it. */
-void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash)
-    WR_REQUIRES(stripe->mutex);
+void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                              const struct wr_limit *limit) WR_REQUIRES(stripe->mutex);
 
 /* Judges and charges `take` as `limit` has it, which is the take's, maybe with another count. */
 void wr_stripe_charge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,

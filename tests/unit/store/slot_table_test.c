@@ -58,10 +58,10 @@ Test(slot_table, holds_nothing_and_no_memory_at_first)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     cr_assert(!has(&table, 1));
     cr_assert_null(table.words);
-    cr_assert_eq(wr_slot_table_sweep(&table, 1000), 0u);
+    cr_assert_eq(wr_slot_table_sweep(&table, 1000).n_counters, 0u);
     wr_slot_table_fini(&table);
 }
 
@@ -69,7 +69,7 @@ Test(slot_table, finds_every_counter_at_every_size)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     for (uint64_t n = 0; n < 600; n++) {
         cr_assert(!has(&table, n));
         add(&table, n, 1000);
@@ -85,7 +85,7 @@ Test(slot_table, is_between_half_and_five_sixths_full_as_it_grows)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     for (uint32_t n = 1; n <= 1000; n++) {
         add(&table, n, 1000);
         cr_assert_leq(n * 5, table.capacity * 4, "%u counters in %u slots", n, table.capacity);
@@ -101,7 +101,7 @@ Test(slot_table, tells_counters_apart_that_share_half_of_the_hash)
     struct wr_slot_table table;
     const struct wr_hash a = {7, 1}, b = {7, 2};
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     cr_assert(wr_slot_table_add(&table, &a, (const uint64_t[]){9, 1}));
     cr_assert(wr_slot_table_add(&table, &b, (const uint64_t[]){9, 2}));
     cr_assert_eq(wr_slot_table_find(&table, &a)->state[1], 1u);
@@ -115,7 +115,7 @@ Test(slot_table, sweep_takes_the_expired_and_leaves_the_live_whatever_their_mixt
         struct wr_slot_table table;
         uint32_t n_live = 0;
 
-        wr_slot_table_init(&table, 2);
+        wr_slot_table_init(&table, 2, false);
         for (uint64_t n = 0; n < 500; n++) {
             const bool is_live = n * 5 % 8 < live_of_8;
 
@@ -123,7 +123,7 @@ Test(slot_table, sweep_takes_the_expired_and_leaves_the_live_whatever_their_mixt
             add(&table, n, is_live ? 1001 : 1000);
         }
         cr_assert_eq(table.earliest_us, live_of_8 == 8 ? 1001 : 1000);
-        cr_assert_eq(wr_slot_table_sweep(&table, 1000), 500 - n_live);
+        cr_assert_eq(wr_slot_table_sweep(&table, 1000).n_counters, 500 - n_live);
         cr_assert_eq(table.n_used, n_live);
         cr_assert_eq(table.earliest_us, n_live == 0 ? INT64_MAX : 1001);
         for (uint64_t n = 0; n < 500; n++) {
@@ -138,14 +138,14 @@ Test(slot_table, gives_memory_back_when_swept)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     for (uint64_t n = 0; n < 500; n++) {
         add(&table, n, n < 10 ? 2000 : 1000);
     }
     cr_assert_geq(table.capacity, 500u);
-    cr_assert_eq(wr_slot_table_sweep(&table, 1000), 490u);
+    cr_assert_eq(wr_slot_table_sweep(&table, 1000).n_counters, 490u);
     cr_assert_leq(table.capacity, 25u);
-    cr_assert_eq(wr_slot_table_sweep(&table, 2000), 10u);
+    cr_assert_eq(wr_slot_table_sweep(&table, 2000).n_counters, 10u);
     cr_assert_eq(table.capacity, 0u);
     cr_assert_null(table.words);
 }
@@ -154,7 +154,7 @@ Test(slot_table, an_earlier_expiry_is_noted)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     add(&table, 1, 1000);
     wr_slot_table_note_expiry(&table, 2000);
     cr_assert_eq(table.earliest_us, 1000);
@@ -168,7 +168,7 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
     struct wr_slot_table table;
     uint64_t n = 0;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     for (; n < 100; n++) {
         add(&table, n, 1000);
     }
@@ -195,12 +195,12 @@ Test(slot_table, without_memory_a_sweep_still_removes)
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     for (uint64_t n = 0; n < 100; n++) {
         add(&table, n, n == 0 ? 2000 : 1000);
     }
     failing_malloc_start(0);
-    cr_assert_eq(wr_slot_table_sweep(&table, 1000), 99u);
+    cr_assert_eq(wr_slot_table_sweep(&table, 1000).n_counters, 99u);
     failing_malloc_stop();
     cr_assert(has(&table, 0));
     cr_assert(!has(&table, 1));
@@ -211,7 +211,7 @@ Test(slot_table, what_was_removed_is_gone_and_its_place_can_be_used_without_memo
 {
     struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2);
+    wr_slot_table_init(&table, 2, false);
     for (uint64_t n = 0; n < 100; n++) {
         add(&table, n, 1000);
     }
@@ -240,7 +240,7 @@ static void live_long(uint32_t state_words)
     uint64_t random = 88172645463325252u;
     size_t n_swept = 0;
 
-    wr_slot_table_init(&table, state_words);
+    wr_slot_table_init(&table, state_words, false);
     for (int64_t now_us = 1; now_us < 20000; now_us++) {
         random ^= random << 13;
         random ^= random >> 7;
@@ -255,7 +255,7 @@ static void live_long(uint32_t state_words)
         if (now_us % 50 != 0) {
             continue;
         }
-        n_swept += wr_slot_table_sweep(&table, now_us);
+        n_swept += wr_slot_table_sweep(&table, now_us).n_counters;
         for (uint64_t k = 0; k < N; k++) {
             cr_assert_eq(has(&table, k), expiry_us[k] > now_us,
                          "counter %" PRIu64 " at %" PRId64 " us", k, now_us);

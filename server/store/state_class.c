@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/state_class.h"
+
+#include "store/slot_table.h"
+
+const uint8_t wr_state_class_words[WR_STATE_CLASSES] = {
+    [WR_STATE_WALL_2] = 2, [WR_STATE_WALL_8] = 8, [WR_STATE_MONO_2] = 2,
+    [WR_STATE_MONO_4] = 4, [WR_STATE_MONO_8] = 8, [WR_STATE_MONO_BLOCK] = WR_SLOT_BLOCK_WORDS,
+};
+
+#define ANY_ALIGNMENT(plain, warm)                                                                 \
+    {                                                                                              \
+        {(plain), (warm)}, {(plain), (warm)},                                                      \
+        {                                                                                          \
+            (plain), (warm)                                                                        \
+        }                                                                                          \
+    }
+
+const uint8_t wr_state_classes[5][3][2] = {
+    [WR_ALGORITHM_FIXED_WINDOW] =
+        {
+            [WR_ALIGN_EPOCH] = {WR_STATE_WALL_2, WR_STATE_WALL_8},
+            [WR_ALIGN_FIRST_HIT] = {WR_STATE_MONO_2, WR_STATE_MONO_8},
+            [WR_ALIGN_CALENDAR] = {WR_STATE_WALL_2, WR_STATE_WALL_8},
+        },
+    [WR_ALGORITHM_SLIDING_WINDOW] = ANY_ALIGNMENT(WR_STATE_MONO_4, WR_STATE_MONO_8),
+    [WR_ALGORITHM_SLIDING_BUCKETS] = ANY_ALIGNMENT(WR_STATE_MONO_BLOCK, WR_STATE_MONO_BLOCK),
+    [WR_ALGORITHM_SLIDING_LOG] = ANY_ALIGNMENT(WR_STATE_MONO_BLOCK, WR_STATE_MONO_BLOCK),
+    [WR_ALGORITHM_TOKEN_BUCKET] = ANY_ALIGNMENT(WR_STATE_MONO_2, WR_STATE_MONO_8),
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Classes of counters: those of one class have states of about one size, which expire by one clock,
+ * and share the tables of a stripe. A counter's class follows from what is part of its identity, so
+ * it never changes.
+ *
+ * Threads: pure functions.
+ */
+#ifndef WR_STORE_STATE_CLASS_H
+#define WR_STORE_STATE_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "limit/algorithm.h"
+
+enum wr_state_class {
+    WR_STATE_WALL_2, /* by the clock and the words that hold the state */
+    WR_STATE_WALL_8,
+    WR_STATE_MONO_2,
+    WR_STATE_MONO_4,
+    WR_STATE_MONO_8,
+    WR_STATE_MONO_BLOCK, /* of any size, each in a block of its own; see store/block.h */
+};
+
+#define WR_STATE_CLASSES 6
+
+extern const uint8_t wr_state_class_words[WR_STATE_CLASSES];
+
+/* By algorithm, alignment and whether it warms up. */
+extern const uint8_t wr_state_classes[5][3][2];
+
+static inline enum wr_state_class wr_state_class_of(const struct wr_limit *limit)
+{
+    return (enum wr_state_class)
+        wr_state_classes[limit->algorithm][limit->alignment][limit->warm_up_us != 0];
+}
+
+static inline bool wr_state_class_is_wall(enum wr_state_class class)
+{
+    return class <= WR_STATE_WALL_8;
+}
+
+/* The time that counters of the class expire by. */
+static inline int64_t wr_state_class_time(enum wr_state_class class, const struct wr_now *now)
+{
+    return wr_state_class_is_wall(class) ? now->wall_us : now->mono_us;
+}
+
+#endif
