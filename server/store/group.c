@@ -153,17 +153,18 @@ static void refuse_place(struct group *group, const struct run *run, enum wr_tak
     }
 }
 
-/* The limit that the member is charged by when its group is: what does not fit itself is booked. So
- * is, in stop mode, what fitted when it was judged. */
+/* The limit that the member is charged by when its group is: what does not fit itself is booked,
+ * and in stop mode what other hits of its key leave no room for. */
 static struct wr_limit limit_as_charged(const struct group *group,
                                         const struct wr_group_member *member)
 {
     struct wr_limit limit = member->take->limit;
+    const bool is_to_fit = needs_place(member) && !member->is_over;
 
     if (group->mode == WR_CHARGE_STOP) {
         limit.count = WR_COUNT_ALL;
     } else if (limit.count == WR_COUNT_ALL_OR_NOTHING) {
-        limit.count = member->is_over ? WR_COUNT_ALL : WR_COUNT_ADMITTED;
+        limit.count = is_to_fit ? WR_COUNT_ADMITTED : WR_COUNT_ALL;
     }
     return limit;
 }
