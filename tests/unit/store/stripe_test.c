@@ -460,9 +460,12 @@ Test(stripe, init_without_memory_fails)
     failing_malloc_stop();
 }
 
+enum { MODEL_KEYS = 200, MODEL_WORDS = 40 };
+
 /* What a stripe must answer, without any table, sweep or bound, told when the clock is set back. */
 struct model {
-    struct wr_fixed_window states[200];
+    uint64_t states[MODEL_KEYS][MODEL_WORDS];
+    bool are_wall[MODEL_KEYS]; /* of those that were hit */
     struct wr_now latest;
     unsigned age; /* how often the clock had been set back by then */
     unsigned n_ages;
@@ -474,22 +477,38 @@ struct moment {
     unsigned age;
 };
 
+/* Windows by the clock on the wall begin anew; what is measured as a length goes on. */
+static void forget_wall(struct model *model)
+{
+    for (size_t i = 0; i < MODEL_KEYS; i++) {
+        if (model->are_wall[i]) {
+            memset(model->states[i], 0, sizeof model->states[i]);
+        }
+    }
+}
+
 static struct wr_verdict model_take(struct model *model, uint64_t number,
                                     const struct wr_limit *limit, uint64_t hits, bool is_refund,
                                     const struct moment *moment)
 {
-    struct wr_fixed_window *const state = &model->states[number];
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+    uint64_t *const state = model->states[number];
 
     if (moment->now.mono_us >= model->latest.mono_us) {
         if (moment->age != model->age) {
-            memset(model->states, 0, sizeof model->states);
+            forget_wall(model);
             model->n_ages++;
         }
         model->latest = moment->now;
         model->age = moment->age;
     }
-    return is_refund ? wr_fixed_window_refund(state, limit, hits, model->latest.wall_us)
-                     : wr_fixed_window_take(state, limit, hits, model->latest.wall_us);
+    model->are_wall[number] = kind->clock == WR_COUNTER_WALL;
+    cr_assert_leq(kind->state_words(state, limit), MODEL_WORDS);
+
+    const int64_t now_us = wr_counter_time(kind, &model->latest);
+
+    return is_refund ? kind->refund(state, limit, hits, now_us)
+                     : kind->take(state, limit, hits, now_us);
 }
 
 /* Time goes on by some milliseconds, now and then by minutes or days. */
@@ -535,9 +554,32 @@ static void set(struct moment *moment, const struct moment *before, uint64_t ran
     moment->age += step_us < 0;
 }
 
-Test(stripe, agrees_with_counters_that_nobody_sweeps)
+/* A key has one sort of limit; its number changes now and then. */
+static struct wr_limit model_limit(uint64_t number, uint64_t random)
 {
     static const int64_t lengths_us[] = {S(1), S(60), S(3600), S(86400), S(604800)};
+    const bool has_warm_up = number / 8 % 4 == 0;
+    struct wr_limit limit = {
+        .requests = 1 + number % 9 + (random % 256 == 0 ? 5 : 0),
+        .length_us = lengths_us[number % 5],
+        .count = number % 3 == 0 || number % 8 == WR_ALGORITHM_SLIDING_LOG ? WR_COUNT_ADMITTED
+                                                                           : WR_COUNT_ALL,
+        .n_buckets = 1 + (uint32_t) (number % 7) + (random % 128 == 0),
+        .burst = 1 + number % 4,
+        .warm_up_us = has_warm_up ? lengths_us[number % 5] / 2 : 0,
+        .warm_up_start = 1,
+    };
+
+    if (number % 8 < 5) {
+        limit.algorithm = (enum wr_algorithm)(number % 8);
+    } else if (number % 8 == 5) {
+        limit.alignment = WR_ALIGN_FIRST_HIT;
+    }
+    return limit;
+}
+
+Test(stripe, agrees_with_counters_that_nobody_sweeps)
+{
     static struct model model;
     static struct moment moments[256]; /* a ring */
     uint64_t random = 88172645463325252u;
@@ -553,12 +595,8 @@ Test(stripe, agrees_with_counters_that_nobody_sweeps)
         random ^= random << 17;
         set(&moments[(i + 1) % 256], &moments[i % 256], random);
 
-        const uint64_t number = (random >> 16) % 200;
-        const struct wr_limit limit = {
-            .requests = 1 + number % 9,
-            .length_us = lengths_us[number % 5],
-            .count = number % 3 == 0 ? WR_COUNT_ADMITTED : WR_COUNT_ALL,
-        };
+        const uint64_t number = (random >> 16) % MODEL_KEYS;
+        const struct wr_limit limit = model_limit(number, random >> 40);
         const uint64_t hits = (random >> 50) % 4;
         const bool is_refund = (random >> 55) % 8 == 0;
         const struct moment *const moment = &moments[(i + 257 - delay_of(random)) % 256];
@@ -569,6 +607,7 @@ Test(stripe, agrees_with_counters_that_nobody_sweeps)
         cr_assert_eq(got.verdict.over, want.over, "take %zu", i);
         cr_assert_eq(got.verdict.remaining, want.remaining, "take %zu", i);
         cr_assert_eq(got.verdict.reset_us, want.reset_us, "take %zu", i);
+        cr_assert_eq(got.verdict.enforced, want.enforced, "take %zu", i);
         n_over += got.verdict.over;
     }
     cr_assert(n_over > 10000 && n_over < 190000, "%zu over", n_over);
