@@ -71,13 +71,15 @@ void wr_drain_run(const struct wr_drain *drain)
 {
     wr_health_drain(drain->health);
     wait_us(drain->delay_us);
+
+    const int64_t end_us = mono_us() + drain->timeout_us;
+
+    /* A client that never pauses keeps a thread of ours or of C core's until it is cut off. */
+    wr_acceptor_close_at(drain->acceptor, end_us + LEAST_GRACE_US);
     wr_acceptor_stop(drain->acceptor);
     wr_listen_close(*drain->listen);
     *drain->listen = NULL;
     wr_health_finish_watchers(drain->health);
-
-    const int64_t end_us = mono_us() + drain->timeout_us;
-
     wr_log(WR_LOG_INFO, "listening sockets closed, %zu connections open",
            wr_acceptor_count(drain->acceptor));
     serve_on(drain, end_us);

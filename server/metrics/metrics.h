@@ -119,6 +119,8 @@
       "Connections closed because the client said too little within --handshake-timeout.")         \
     X(WR_METRIC_CONNECTIONS_MEMORY, "connections_closed_for_memory_total",                         \
       "Connections cut off because --max-memory-bytes was passed and they finish no calls.")       \
+    X(WR_METRIC_CONNECTIONS_FLOOD, "connections_closed_for_flood_total",                           \
+      "Connections cut off because the client sent without a pause and waited for no answer.")     \
     X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
     X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
     X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")     \

@@ -24,7 +24,7 @@
 #include "base/thread.h"
 #include "rpc/connections.h"
 #include "rpc/listen.h"
-#include "rpc/memory_guard.h"
+#include "rpc/warden.h"
 
 /* How long a pause lasts before the next try. */
 #define PAUSE_US 50000
@@ -40,10 +40,10 @@
 struct wr_acceptor {
     struct wr_acceptor_options options;
     struct wr_metrics_block *metrics;  /* borrowed */
-    struct wr_mutex mutex;             /* shared with the guard */
+    struct wr_mutex mutex;             /* shared with the warden */
     struct wr_connections connections; /* guarded by mutex */
     struct wr_newcomers *newcomers;    /* owned */
-    struct wr_memory_guard guard;
+    struct wr_warden warden;
     struct pollfd *polled; /* owned; the listening sockets, then stop_fd and newcomers */
     size_t n_sockets;
     int stop_fd; /* owned; an eventfd */
@@ -87,9 +87,9 @@ static enum wr_err open_acceptor(struct wr_acceptor *acceptor)
     acceptor->polled = calloc(acceptor->n_sockets + 2, sizeof *acceptor->polled);
     acceptor->metrics = wr_metrics_block_new(options->metrics);
 
-    struct wr_metrics_block *const guard_metrics = wr_metrics_block_new(options->metrics);
+    struct wr_metrics_block *const warden_metrics = wr_metrics_block_new(options->metrics);
 
-    if (acceptor->polled == NULL || acceptor->metrics == NULL || guard_metrics == NULL) {
+    if (acceptor->polled == NULL || acceptor->metrics == NULL || warden_metrics == NULL) {
         return WR_ERR_NO_MEMORY;
     }
     acceptor->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -97,8 +97,8 @@ static enum wr_err open_acceptor(struct wr_acceptor *acceptor)
         return WR_ERR_SYSTEM;
     }
 
-    wr_memory_guard_init(&acceptor->guard, options->max_memory_bytes, &acceptor->connections,
-                         &acceptor->mutex, guard_metrics);
+    wr_warden_init(&acceptor->warden, options->max_memory_bytes, &acceptor->connections,
+                   &acceptor->mutex, warden_metrics);
 
     const struct wr_newcomers_options newcomers = {
         .timeout_us = options->handshake_timeout_us,
@@ -124,8 +124,8 @@ enum wr_err wr_acceptor_new(const struct wr_acceptor_options *options,
     }
     acceptor->options = *options;
     acceptor->stop_fd = -1;
-    acceptor->guard.statm_fd = -1;
-    acceptor->guard.stop_fd = -1;
+    acceptor->warden.memory.statm_fd = -1;
+    acceptor->warden.stop_fd = -1;
     wr_mutex_init(&acceptor->mutex, WR_LOCK_CONNECTIONS);
     wr_connections_init(&acceptor->connections, options->max_connections == 0
                                                     ? room_for_connections()
@@ -210,6 +210,8 @@ static void take_in(struct wr_acceptor *acceptor, int fd)
         return;
     }
     (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fails on a Unix socket */
+    /* Urgent data would make a full socket look empty to the warden. */
+    (void) setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
     wr_metrics_add(acceptor->metrics, WR_METRIC_CONNECTIONS, 1);
 }
 
@@ -230,7 +232,7 @@ static bool has_room(struct wr_acceptor *acceptor)
 /* One connection; false when there is none or none can be taken now. */
 static bool accept_one(struct wr_acceptor *acceptor, int socket_fd)
 {
-    if (wr_memory_guard_holds(&acceptor->guard)) {
+    if (wr_warden_holds(&acceptor->warden)) {
         begin_pause(acceptor);
         return false;
     }
@@ -351,7 +353,7 @@ static void run(void *context)
 
 enum wr_err wr_acceptor_start(struct wr_acceptor *acceptor)
 {
-    enum wr_err err = wr_memory_guard_start(&acceptor->guard);
+    enum wr_err err = wr_warden_start(&acceptor->warden);
 
     if (err == WR_OK) {
         err = wr_thread_start(&acceptor->thread, "acceptor", run, acceptor);
@@ -370,6 +372,11 @@ void wr_acceptor_stop(struct wr_acceptor *acceptor)
     WR_ASSERT(write(acceptor->stop_fd, &one, sizeof one) == (ssize_t) sizeof one);
     wr_thread_join(&acceptor->thread);
     acceptor->is_started = false;
+}
+
+void wr_acceptor_close_at(struct wr_acceptor *acceptor, int64_t mono_us)
+{
+    wr_warden_close_at(&acceptor->warden, mono_us);
 }
 
 size_t wr_acceptor_count(struct wr_acceptor *acceptor)
@@ -394,7 +401,7 @@ void wr_acceptor_destroy(struct wr_acceptor *acceptor)
         (void) close(acceptor->stop_fd);
     }
     wr_newcomers_destroy(acceptor->newcomers);
-    wr_memory_guard_fini(&acceptor->guard);
+    wr_warden_fini(&acceptor->warden);
     wr_connections_fini(&acceptor->connections);
     wr_mutex_fini(&acceptor->mutex);
     free(acceptor->polled);

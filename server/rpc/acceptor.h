@@ -2,7 +2,7 @@
 /*
  * The thread that accepts connections and hands those that speak HTTP/2 to a transport. At the cap
  * on connections, and when descriptors or memory run out, it lets callers wait in the system's
- * queue and tries again. It cuts off those who fill the memory.
+ * queue and tries again. Its warden cuts off those who fill the memory or never pause.
  *
  * Threads: new, start, stop and destroy by the owner; adopt runs on the acceptor's thread.
  */
@@ -40,10 +40,14 @@ WR_MUST_USE enum wr_err wr_acceptor_start(struct wr_acceptor *acceptor);
  * unless started. */
 void wr_acceptor_stop(struct wr_acceptor *acceptor);
 
+/* From then on (CLOCK_MONOTONIC) every connection that is open is reset, until destroy. A client
+ * that never pauses keeps the acceptor's thread, and so stop, until then. Any thread. */
+void wr_acceptor_close_at(struct wr_acceptor *acceptor, int64_t mono_us);
+
 /* Of those that were accepted, how many are open. After stop. */
 size_t wr_acceptor_count(struct wr_acceptor *acceptor);
 
-/* Stops too, and the guard of memory, which looks until then. */
+/* Stops too, and the warden, which looks until then. */
 void wr_acceptor_destroy(struct wr_acceptor *acceptor);
 
 #endif

@@ -85,7 +85,8 @@ bool wr_connections_add(struct wr_connections *connections, int fd)
     if (connections->n == connections->capacity && !make_room(connections)) {
         return false;
     }
-    connections->items[connections->n] = (struct wr_connection){.fd = fd, .ino = now.st_ino};
+    connections->items[connections->n] =
+        (struct wr_connection){.fd = fd, .ino = now.st_ino, .was_empty = true};
     connections->n++;
     return true;
 }

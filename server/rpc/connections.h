@@ -12,11 +12,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct wr_connection {
     int fd; /* the transport's, who may close it at any time */
     ino_t ino;
+    bool was_empty;            /* when the flood guard looked last; see rpc/flood_guard.h */
+    uint64_t taken_when_empty; /* bytes that the transport had read by then */
 };
 
 struct wr_connections {

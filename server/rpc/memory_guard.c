@@ -4,20 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/tcp.h>
 #include <malloc.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "rpc/address.h"
 #include "rpc/connections.h"
+#include "rpc/socket.h"
 
 /* How often memory is looked at: seldom up to half of the bound, and above it as an attack wants
  * that fills some 600 MB a second. */
@@ -41,7 +36,6 @@ void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
     *guard = (struct wr_memory_guard){
         .max_bytes = max_bytes == 0 ? UINT64_MAX : max_bytes,
         .statm_fd = -1,
-        .stop_fd = -1,
         .mutex = mutex,
         .connections = connections,
         .metrics = metrics,
@@ -58,14 +52,6 @@ void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
 
 void wr_memory_guard_fini(struct wr_memory_guard *guard)
 {
-    const uint64_t one = 1;
-
-    if (guard->stop_fd >= 0) {
-        WR_ASSERT(write(guard->stop_fd, &one, sizeof one) == (ssize_t) sizeof one);
-        wr_thread_join(&guard->thread);
-        (void) close(guard->stop_fd);
-        guard->stop_fd = -1;
-    }
     if (guard->statm_fd >= 0) {
         (void) close(guard->statm_fd);
         guard->statm_fd = -1;
@@ -100,13 +86,11 @@ static uint64_t resident_bytes(const struct wr_memory_guard *guard)
 /* 0 for what is no connection by TCP, or none any more. */
 static uint64_t debt_of(int fd)
 {
-    struct tcp_info info = {0};
-    socklen_t len = sizeof info;
+    struct wr_socket_traffic traffic;
 
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0) {
-        return 0;
-    }
-    return wr_memory_guard_debt(info.tcpi_bytes_received, info.tcpi_bytes_acked);
+    return wr_socket_traffic(fd, &traffic)
+               ? wr_memory_guard_debt(traffic.received, traffic.answered)
+               : 0;
 }
 
 static uint64_t largest_debt_locked(const struct wr_connections *connections)
@@ -138,17 +122,11 @@ static void log_cut(struct wr_memory_guard *guard, int fd, uint64_t resident, in
     }
 }
 
-/* A reset, which drops what was received and is not read yet: the transport would go on with it
- * after a mere shutdown. */
 static void cut(struct wr_memory_guard *guard, int fd, uint64_t resident, int64_t mono_us)
 {
-    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
-
     log_cut(guard, fd, resident, mono_us);
-    if (connect(fd, &nobody, sizeof nobody) != 0) {
-        (void) shutdown(fd, SHUT_RDWR);
-    }
     wr_metrics_add(guard->metrics, WR_METRIC_CONNECTIONS_MEMORY, 1);
+    wr_socket_reset(fd);
 }
 
 /* Those that owe at least half of what the one owes that owes most. Its transport may close the
@@ -221,46 +199,4 @@ void wr_memory_guard_look(struct wr_memory_guard *guard, int64_t mono_us)
         log_above(guard, resident, mono_us);
     }
     atomic_store_explicit(&guard->holds, mono_us < guard->hold_end_us, memory_order_relaxed);
-}
-
-static int64_t mono_us(void)
-{
-    struct timespec now = {0};
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static void run(void *context)
-{
-    struct wr_memory_guard *const guard = context;
-    struct pollfd stop = {.fd = guard->stop_fd, .events = POLLIN};
-
-    for (;;) {
-        const int64_t left_us = guard->due_us - mono_us();
-
-        if (poll(&stop, 1, left_us > 0 ? (int) (left_us / 1000 + 1) : 0) > 0) {
-            return;
-        }
-        wr_memory_guard_look(guard, mono_us());
-    }
-}
-
-enum wr_err wr_memory_guard_start(struct wr_memory_guard *guard)
-{
-    if (guard->max_bytes == UINT64_MAX) {
-        return WR_OK;
-    }
-    guard->stop_fd = eventfd(0, EFD_CLOEXEC);
-    if (guard->stop_fd < 0) {
-        return WR_ERR_SYSTEM;
-    }
-
-    const enum wr_err err = wr_thread_start(&guard->thread, "memory guard", run, guard);
-
-    if (err != WR_OK) {
-        (void) close(guard->stop_fd);
-        guard->stop_fd = -1;
-    }
-    return err;
 }

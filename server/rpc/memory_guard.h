@@ -5,9 +5,7 @@
  * off, a few a look, and what C core then frees is given back to the system.
  *
  * TCP alone tells how much was sent: a connection by a Unix socket is never cut off.
- * Threads: start and stop by the owner, in between the looks are made by a thread of its own, since
- * a client that never pauses keeps whoever hands its connection over; holds by any thread; debt is
- * a pure function.
+ * Threads: looks by one thread at a time, holds by any thread; debt is a pure function.
  */
 #ifndef WR_RPC_MEMORY_GUARD_H
 #define WR_RPC_MEMORY_GUARD_H
@@ -17,19 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "metrics/metrics.h"
 
 struct wr_connections;
 
 struct wr_memory_guard {
-    uint64_t max_bytes; /* resident; UINT64_MAX: no bound, and never a look */
-    int statm_fd;       /* owned; -1: none */
-    int stop_fd;        /* owned; an eventfd; -1: not started */
-    struct wr_thread thread;
+    uint64_t max_bytes;                 /* resident; UINT64_MAX: no bound, and never a look */
+    int statm_fd;                       /* owned; -1: none */
     struct wr_mutex *mutex;             /* borrowed; guards connections */
     struct wr_connections *connections; /* borrowed */
     struct wr_metrics_block *metrics;   /* borrowed; of the thread */
@@ -44,11 +38,7 @@ void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
                           struct wr_connections *connections, struct wr_mutex *mutex,
                           struct wr_metrics_block *metrics);
 
-/* Stops too. */
 void wr_memory_guard_fini(struct wr_memory_guard *guard);
-
-/* Starts the thread, if there is a bound. WR_ERR_SYSTEM. */
-WR_MUST_USE enum wr_err wr_memory_guard_start(struct wr_memory_guard *guard);
 
 /* True while new connections have to wait: some were cut off within the last seconds, and what they
  * held is not free yet. */
@@ -57,7 +47,7 @@ bool wr_memory_guard_holds(const struct wr_memory_guard *guard);
 /* When the next look is due, INT64_MAX when never. */
 int64_t wr_memory_guard_due_us(const struct wr_memory_guard *guard);
 
-/* Looks if that is due, and cuts off who has to be; what the thread does again and again. */
+/* Looks if that is due, and cuts off who has to be. */
 void wr_memory_guard_look(struct wr_memory_guard *guard, int64_t mono_us);
 
 /* What a client has sent beyond what its answers account for: 16 bytes for each byte that it took

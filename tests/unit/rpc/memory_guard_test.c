@@ -2,16 +2,13 @@
 #include "rpc/memory_guard.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "rpc/connections.h"
+#include "tests/support/tcp_pair.h"
 
 #define KIB 1024
-#define PATIENCE_MS 10000
 
 static const struct {
     uint64_t received, answered, expected;
@@ -39,7 +36,6 @@ static struct wr_metrics *metrics;
 static struct wr_connections connections;
 static struct wr_memory_guard guard;
 static struct wr_mutex mutex;
-static int listening;
 
 static void init_guard(uint64_t max_bytes)
 {
@@ -52,8 +48,6 @@ static void set_up(void)
     wr_connections_init(&connections, 100);
     wr_mutex_init(&mutex, WR_LOCK_CONNECTIONS);
     init_guard(1); /* always above */
-    listening = socket(AF_INET, SOCK_STREAM, 0);
-    cr_assert_eq(listen(listening, 16), 0);
 }
 
 static void tear_down(void)
@@ -62,7 +56,6 @@ static void tear_down(void)
     wr_mutex_fini(&mutex);
     wr_connections_fini(&connections);
     wr_metrics_destroy(metrics);
-    (void) close(listening);
 }
 
 TestSuite(memory_guard, .init = set_up, .fini = tear_down);
@@ -74,28 +67,13 @@ static bool look_holds(int64_t mono_us)
     return wr_memory_guard_holds(&guard);
 }
 
-/* A connection by TCP, remembered as the server's. */
-struct pair {
-    int client, server;
-};
-
-static struct pair connect_pair(void)
+/* Remembered as the server's. */
+static struct wr_tcp_pair connect_pair(void)
 {
-    struct sockaddr_storage address;
-    socklen_t len = sizeof address;
-    struct pair pair = {.client = socket(AF_INET, SOCK_STREAM, 0)};
+    const struct wr_tcp_pair pair = wr_tcp_pair_open();
 
-    cr_assert_eq(getsockname(listening, (struct sockaddr *) &address, &len), 0);
-    cr_assert_eq(connect(pair.client, (const struct sockaddr *) &address, len), 0);
-    pair.server = accept(listening, NULL, NULL);
     cr_assert(wr_connections_add(&connections, pair.server));
     return pair;
-}
-
-static void close_pair(struct pair pair)
-{
-    (void) close(pair.client);
-    (void) close(pair.server);
 }
 
 /* All of it has arrived, and been confirmed, once it has been read. */
@@ -115,13 +93,6 @@ static void send_all(int from, int to, size_t len)
     }
 }
 
-static bool is_cut_off(struct pair pair)
-{
-    char byte = 0;
-
-    return recv(pair.client, &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNRESET;
-}
-
 static uint64_t n_cut_off(void)
 {
     return wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS_MEMORY);
@@ -129,26 +100,27 @@ static uint64_t n_cut_off(void)
 
 Test(memory_guard, cuts_off_who_sends_without_an_answer)
 {
-    const struct pair hostile = connect_pair(), silent = connect_pair(), caller = connect_pair();
+    const struct wr_tcp_pair hostile = connect_pair(), silent = connect_pair(),
+                             caller = connect_pair();
 
     send_all(hostile.client, hostile.server, 64 * KIB);
     send_all(caller.client, caller.server, 64 * KIB);
     send_all(caller.server, caller.client, 8 * KIB);
     cr_assert(look_holds(1), "new connections wait");
-    cr_assert(is_cut_off(hostile));
-    cr_assert_not(is_cut_off(silent));
-    cr_assert_not(is_cut_off(caller));
+    cr_assert(wr_tcp_pair_is_cut_off(hostile));
+    cr_assert_not(wr_tcp_pair_is_cut_off(silent));
+    cr_assert_not(wr_tcp_pair_is_cut_off(caller));
     cr_assert_eq(n_cut_off(), 1);
     cr_assert(look_holds(wr_memory_guard_due_us(&guard)));
     cr_assert_eq(n_cut_off(), 1, "it owes nothing any more");
-    close_pair(hostile);
-    close_pair(silent);
-    close_pair(caller);
+    wr_tcp_pair_close(hostile);
+    wr_tcp_pair_close(silent);
+    wr_tcp_pair_close(caller);
 }
 
 Test(memory_guard, drops_what_the_transport_has_not_read)
 {
-    const struct pair hostile = connect_pair();
+    const struct wr_tcp_pair hostile = connect_pair();
     char byte = 0;
 
     send_all(hostile.client, hostile.server, 64 * KIB);
@@ -156,45 +128,45 @@ Test(memory_guard, drops_what_the_transport_has_not_read)
     cr_assert_eq(recv(hostile.server, &byte, 1, MSG_PEEK), 1, "it has arrived");
     cr_assert(look_holds(1));
     cr_assert_leq(recv(hostile.server, &byte, 1, MSG_DONTWAIT), 0);
-    close_pair(hostile);
+    wr_tcp_pair_close(hostile);
 }
 
 Test(memory_guard, takes_those_who_owe_most_first)
 {
-    const struct pair most = connect_pair(), half = connect_pair(), less = connect_pair();
+    const struct wr_tcp_pair most = connect_pair(), half = connect_pair(), less = connect_pair();
 
     send_all(most.client, most.server, 100 * KIB);
     send_all(half.client, half.server, 60 * KIB);
     send_all(less.client, less.server, 30 * KIB);
     cr_assert(look_holds(1));
-    cr_assert(is_cut_off(most));
-    cr_assert(is_cut_off(half));
-    cr_assert_not(is_cut_off(less));
+    cr_assert(wr_tcp_pair_is_cut_off(most));
+    cr_assert(wr_tcp_pair_is_cut_off(half));
+    cr_assert_not(wr_tcp_pair_is_cut_off(less));
     cr_assert(look_holds(2), "no look is due yet");
-    cr_assert_not(is_cut_off(less));
+    cr_assert_not(wr_tcp_pair_is_cut_off(less));
     cr_assert(look_holds(wr_memory_guard_due_us(&guard)));
-    cr_assert(is_cut_off(less));
+    cr_assert(wr_tcp_pair_is_cut_off(less));
     cr_assert_eq(n_cut_off(), 3);
-    close_pair(most);
-    close_pair(half);
-    close_pair(less);
+    wr_tcp_pair_close(most);
+    wr_tcp_pair_close(half);
+    wr_tcp_pair_close(less);
 }
 
 Test(memory_guard, lets_new_connections_in_after_a_while)
 {
-    const struct pair hostile = connect_pair();
+    const struct wr_tcp_pair hostile = connect_pair();
 
     send_all(hostile.client, hostile.server, 64 * KIB);
     cr_assert(look_holds(1));
     cr_assert(look_holds(4900000));
     cr_assert_not(look_holds(5000002));
-    close_pair(hostile);
+    wr_tcp_pair_close(hostile);
 }
 
 Test(memory_guard, blames_nobody_who_owes_little_and_no_unix_socket)
 {
     int ends[2];
-    const struct pair small = connect_pair();
+    const struct wr_tcp_pair small = connect_pair();
 
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     cr_assert(wr_connections_add(&connections, ends[1]));
@@ -203,34 +175,34 @@ Test(memory_guard, blames_nobody_who_owes_little_and_no_unix_socket)
     cr_assert_not(look_holds(1), "new connections are let in");
     cr_assert_eq(n_cut_off(), 0);
     send_all(ends[0], ends[1], KIB);
-    close_pair(small);
+    wr_tcp_pair_close(small);
     (void) close(ends[0]);
     (void) close(ends[1]);
 }
 
 Test(memory_guard, touches_no_descriptor_that_came_again)
 {
-    const struct pair gone = connect_pair(), other = connect_pair();
+    const struct wr_tcp_pair gone = connect_pair(), other = connect_pair();
 
     send_all(other.client, other.server, 64 * KIB);
     connections.n = 1;
     cr_assert_eq(dup2(other.server, gone.server), gone.server, "the transport closes the first");
     cr_assert_not(look_holds(1));
-    cr_assert_not(is_cut_off(other));
-    close_pair(other);
-    close_pair(gone);
+    cr_assert_not(wr_tcp_pair_is_cut_off(other));
+    wr_tcp_pair_close(other);
+    wr_tcp_pair_close(gone);
 }
 
 static void expect_no_cut(uint64_t max_bytes)
 {
-    const struct pair hostile = connect_pair();
+    const struct wr_tcp_pair hostile = connect_pair();
 
     wr_memory_guard_fini(&guard);
     init_guard(max_bytes);
     send_all(hostile.client, hostile.server, 64 * KIB);
     cr_assert_not(look_holds(1));
     cr_assert_eq(n_cut_off(), 0);
-    close_pair(hostile);
+    wr_tcp_pair_close(hostile);
 }
 
 Test(memory_guard, rests_below_the_bound_and_looks_again)
@@ -244,16 +216,4 @@ Test(memory_guard, without_a_bound_never_looks)
 {
     expect_no_cut(0);
     cr_assert_eq(wr_memory_guard_due_us(&guard), INT64_MAX);
-}
-
-Test(memory_guard, looks_by_itself)
-{
-    const struct pair hostile = connect_pair();
-    struct pollfd client = {.fd = hostile.client, .events = POLLIN};
-
-    send_all(hostile.client, hostile.server, 64 * KIB);
-    cr_assert_eq(wr_memory_guard_start(&guard), WR_OK);
-    cr_assert_eq(poll(&client, 1, PATIENCE_MS), 1);
-    cr_assert(is_cut_off(hostile));
-    close_pair(hostile);
 }
