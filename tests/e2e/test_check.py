@@ -116,6 +116,6 @@ def test_two_limits_of_one_thing_are_led_to_the_list(check):
 def test_the_store_says_how_short_a_window_may_be(check):
     rules = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {window: 5ms, requests_per_unit: 5}}\n"
     assert check({"a.yaml": rules})[0] == 0
-    status, text = check({"a.yaml": rules}, "--store", "redis")
+    status, text = check({"a.yaml": rules}, "--store", "redis", "--redis-url", "redis://127.0.0.1")
     assert status == 1
-    assert "a.yaml:3:37: error: `window: 5ms` is too short for Redis, which needs 10ms or more" in text
+    assert "a.yaml:3:35: error: `window: 5ms` is too short for Redis, which needs 10ms or more" in text
