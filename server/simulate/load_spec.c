@@ -68,13 +68,12 @@ static bool parse_duration(const char *text, int64_t *out_us)
     return number > 0;
 }
 
-/* 20/s, 100/m */
-static bool parse_rate(const char *text, struct wr_load_spec *spec)
+bool wr_rate_parse(const char *text, struct wr_rate *out_rate)
 {
     char *end = NULL;
 
-    return parse_number(text, MAX_RATE, &spec->per_rate, &end) && spec->per_rate > 0 &&
-           *end == '/' && find_unit(end + 1, &spec->rate_us);
+    return parse_number(text, MAX_RATE, &out_rate->hits, &end) && out_rate->hits > 0 &&
+           *end == '/' && find_unit(end + 1, &out_rate->per_us);
 }
 
 static bool parse_count(const char *text, uint64_t *out_number)
@@ -88,7 +87,7 @@ static bool set(struct wr_load_spec *spec, const char *name, const char *value,
                 char message[WR_LOAD_MESSAGE_SIZE])
 {
     if (strcmp(name, "rate") == 0) {
-        return parse_rate(value, spec) ||
+        return wr_rate_parse(value, &spec->rate) ||
                refuse(message, "a rate is NUMBER/UNIT, as 20/s or 100/m", value);
     }
     if (strcmp(name, "for") == 0) {
@@ -137,7 +136,7 @@ static bool parse_parts(char *text, struct wr_load_spec *spec, char message[WR_L
             return false;
         }
     }
-    return !needs_rate || spec->per_rate > 0 ||
+    return !needs_rate || spec->rate.hits > 0 ||
            refuse(message, "this load needs a rate, as rate=20/s", kind);
 }
 

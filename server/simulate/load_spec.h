@@ -24,11 +24,16 @@ enum wr_load_kind {
     WR_LOAD_CSV,
 };
 
-/* 0 where nothing was said: then the rule's limit and window have a say. */
+/* So many hits in so long. */
+struct wr_rate {
+    uint64_t hits;
+    int64_t per_us;
+};
+
+/* 0 where nothing was said: then what is measured against has a say. */
 struct wr_load_spec {
     enum wr_load_kind kind;
-    uint64_t per_rate; /* hits in rate_us */
-    int64_t rate_us;
+    struct wr_rate rate;
     int64_t duration_us;
     int64_t gap_us; /* from the last hit before the boundary to it */
     uint64_t hits;
@@ -37,6 +42,9 @@ struct wr_load_spec {
 };
 
 #define WR_LOAD_MESSAGE_SIZE 160
+
+/* 20/s, 600/m; false when it is no such. */
+bool wr_rate_parse(const char *text, struct wr_rate *out_rate);
 
 /* False: `message` says what is wrong and what is allowed. */
 bool wr_load_spec_parse(const char *text, struct wr_load_spec *out_spec,

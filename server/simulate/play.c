@@ -23,6 +23,7 @@
 /* One run against fresh counters. */
 struct run {
     const struct wr_sim_subject *subject;
+    struct wr_rate against;
     struct wr_settings settings;
     struct wr_backend *backend; /* owned */
     struct wr_metrics *metrics; /* owned */
@@ -33,11 +34,12 @@ struct run {
     uint64_t n_attempts;
 };
 
-static enum wr_err begin(struct run *run, const struct wr_sim_subject *subject)
+static enum wr_err begin(struct run *run, const struct wr_sim_subject *subject,
+                         const struct wr_rate *against)
 {
     const struct wr_local_store_options options = {.max_counters = 1024, .n_stripes = 1};
 
-    *run = (struct run){.subject = subject, .metrics = wr_metrics_new()};
+    *run = (struct run){.subject = subject, .against = *against, .metrics = wr_metrics_new()};
     wr_arena_init(&run->arena, ARENA_BYTES);
     if (run->metrics == NULL || (run->block = wr_metrics_block_new(run->metrics)) == NULL) {
         return WR_ERR_NO_MEMORY;
@@ -117,11 +119,6 @@ static enum wr_err attempt(struct run *run, int64_t at_us, uint64_t hits, bool *
     return wr_passed_add(&run->played.passed, at_us, hits) ? WR_OK : WR_ERR_NO_MEMORY;
 }
 
-static const struct wr_limit *limit_of(const struct run *run)
-{
-    return &run->subject->node->rules[0].limit;
-}
-
 static int64_t duration_or(const struct wr_load_spec *spec, int64_t default_us)
 {
     return spec->duration_us > 0 ? spec->duration_us : default_us;
@@ -129,13 +126,13 @@ static int64_t duration_or(const struct wr_load_spec *spec, int64_t default_us)
 
 static enum wr_err play_steady(struct run *run, const struct wr_load_spec *spec)
 {
-    const int64_t end_us = duration_or(spec, STEADY_WINDOWS * limit_of(run)->length_us);
+    const int64_t end_us = duration_or(spec, STEADY_WINDOWS * run->against.per_us);
     enum wr_err err = WR_OK;
     bool passes;
 
     run->played.duration_us = end_us;
     for (uint64_t i = 0; err == WR_OK; i++) {
-        const double at_us = (double) i * (double) spec->rate_us / (double) spec->per_rate;
+        const double at_us = (double) i * (double) spec->rate.per_us / (double) spec->rate.hits;
 
         if (at_us >= (double) end_us) {
             break;
@@ -156,8 +153,8 @@ static double draw(uint64_t *state)
 
 static enum wr_err play_poisson(struct run *run, const struct wr_load_spec *spec)
 {
-    const int64_t end_us = duration_or(spec, STEADY_WINDOWS * limit_of(run)->length_us);
-    const double mean_us = (double) spec->rate_us / (double) spec->per_rate;
+    const int64_t end_us = duration_or(spec, STEADY_WINDOWS * run->against.per_us);
+    const double mean_us = (double) spec->rate.per_us / (double) spec->rate.hits;
     uint64_t state = spec->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     enum wr_err err = WR_OK;
     double at_us = 0;
@@ -187,9 +184,9 @@ static enum wr_err burst(struct run *run, int64_t at_us, uint64_t hits)
 
 static enum wr_err play_boundary(struct run *run, const struct wr_load_spec *spec)
 {
-    const int64_t length_us = limit_of(run)->length_us;
+    const int64_t length_us = run->against.per_us;
     const int64_t gap_us = spec->gap_us > 0 ? spec->gap_us : length_us / STEPS_A_WINDOW;
-    const uint64_t hits = spec->hits > 0 ? spec->hits : limit_of(run)->requests;
+    const uint64_t hits = spec->hits > 0 ? spec->hits : run->against.hits;
     enum wr_err err = burst(run, length_us > gap_us ? length_us - gap_us : 0, hits);
 
     run->played.duration_us = 2 * length_us;
@@ -202,7 +199,7 @@ static enum wr_err play_boundary(struct run *run, const struct wr_load_spec *spe
 /* Everything that passes, at each step from `from_us` on. */
 static enum wr_err play_greedy(struct run *run, int64_t from_us, int64_t end_us)
 {
-    const int64_t length_us = limit_of(run)->length_us;
+    const int64_t length_us = run->against.per_us;
     const int64_t step_us = length_us > STEPS_A_WINDOW ? length_us / STEPS_A_WINDOW : 1;
     enum wr_err err = WR_OK;
 
@@ -219,9 +216,10 @@ static enum wr_err play_greedy(struct run *run, int64_t from_us, int64_t end_us)
 
 /* From several places of the window, just before its end included; the worst is kept. */
 static enum wr_err play_adversary(const struct wr_sim_subject *subject,
-                                  const struct wr_load_spec *spec, struct wr_played *out_played)
+                                  const struct wr_load_spec *spec, const struct wr_rate *against,
+                                  struct wr_played *out_played)
 {
-    const int64_t length_us = subject->node->rules[0].limit.length_us;
+    const int64_t length_us = against->per_us;
     const int64_t end_us = duration_or(spec, ADVERSARY_WINDOWS * length_us);
     uint64_t worst = 0;
     enum wr_err err = WR_OK;
@@ -231,7 +229,7 @@ static enum wr_err play_adversary(const struct wr_sim_subject *subject,
         const int64_t from_us = phase < PHASES ? length_us / PHASES * phase : length_us - step_us;
         struct run run;
 
-        err = begin(&run, subject);
+        err = begin(&run, subject, against);
         if (err == WR_OK) {
             err = play_greedy(&run, from_us, end_us);
         }
@@ -338,17 +336,18 @@ static enum wr_err play_one(struct run *run, const struct wr_load_spec *spec, ui
 }
 
 enum wr_err wr_sim_play(const struct wr_sim_subject *subject, const struct wr_load_spec *spec,
-                        struct wr_played *out_played, uint64_t *out_line)
+                        const struct wr_rate *against, struct wr_played *out_played,
+                        uint64_t *out_line)
 {
     struct run run;
 
     *out_line = 0;
     *out_played = (struct wr_played){0};
     if (spec->kind == WR_LOAD_ADVERSARY) {
-        return play_adversary(subject, spec, out_played);
+        return play_adversary(subject, spec, against, out_played);
     }
 
-    enum wr_err err = begin(&run, subject);
+    enum wr_err err = begin(&run, subject, against);
 
     if (err == WR_OK) {
         err = play_one(&run, spec, out_line);

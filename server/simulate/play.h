@@ -30,12 +30,13 @@ struct wr_played {
 };
 
 /*
- * Plays `spec`. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM, WR_ERR_TOO_LARGE (too many attempts); WR_ERR_IO,
+ * Plays `spec`; windows, and a boundary's hits where it says none, are those of `against`.
+ * WR_ERR_NO_MEMORY, WR_ERR_SYSTEM, WR_ERR_TOO_LARGE (too many attempts); WR_ERR_IO,
  * WR_ERR_MALFORMED (the trace cannot be read; `*out_line` says where, 0: not at all).
  */
 WR_MUST_USE enum wr_err wr_sim_play(const struct wr_sim_subject *subject,
-                                    const struct wr_load_spec *spec, struct wr_played *out_played,
-                                    uint64_t *out_line);
+                                    const struct wr_load_spec *spec, const struct wr_rate *against,
+                                    struct wr_played *out_played, uint64_t *out_line);
 
 void wr_played_fini(struct wr_played *played);
 

@@ -57,6 +57,7 @@ static void put_panel(FILE *out, const struct wr_plot_panel *panel)
 
     fprintf(out, "unset arrow\nset xrange [0:%.6f]\nset title ", end_s);
     put_quoted(out, panel->title);
+    (void) fputc('\n', out);
     /* Windows of a few slices would be a wall of lines. */
     for (double at_s = length_s; at_s < end_s && length_s > 4 * slice_s; at_s += length_s) {
         fprintf(out, "set arrow from %.6f, graph 0 to %.6f, graph 1 nohead dt 2 lc rgb '#888888'\n",

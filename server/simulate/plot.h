@@ -18,8 +18,7 @@
 struct wr_plot_panel {
     const char *title;
     const struct wr_played *played;
-    int64_t length_us; /* of the window */
-    uint64_t limit;
+    int64_t length_us; /* of the window that is drawn */
 };
 
 /* Draws to `path`, whose ending, .svg or .png, chooses. False after a message to `err`. */

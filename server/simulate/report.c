@@ -4,30 +4,27 @@
 #include <inttypes.h>
 #include <jansson.h>
 
-#include "limit/limit.h"
-
 #define US_PER_SECOND 1e6
 
-struct wr_sim_row wr_sim_row_of(const char *rule, const char *load, const struct wr_limit *limit,
+struct wr_sim_row wr_sim_row_of(const char *rule, const char *load, const struct wr_rate *against,
                                 const struct wr_played *played)
 {
-    const int64_t moment_us = limit->length_us / WR_SIM_MOMENTS;
+    const int64_t moment_us = against->per_us / WR_SIM_MOMENTS;
 
     return (struct wr_sim_row){
         .rule = rule,
         .load = load,
-        .limit = limit->requests,
-        .length_us = limit->length_us,
+        .against = *against,
         .n_admitted = played->n_admitted,
         .n_refused = played->n_refused,
-        .trailing = wr_passed_worst(&played->passed, limit->length_us),
+        .trailing = wr_passed_worst(&played->passed, against->per_us),
         .moment = wr_passed_worst(&played->passed, moment_us > 0 ? moment_us : 1),
     };
 }
 
 static double ratio_of(const struct wr_sim_row *row, const struct wr_worst *worst)
 {
-    return row->limit == 0 ? 0 : (double) worst->hits / (double) row->limit;
+    return row->against.hits == 0 ? 0 : (double) worst->hits / (double) row->against.hits;
 }
 
 static double seconds(int64_t us)
@@ -64,11 +61,12 @@ bool wr_sim_print_json(const struct wr_sim_row *rows, size_t n, FILE *out)
 
     for (size_t i = 0; i < n; i++) {
         const struct wr_sim_row *const row = &rows[i];
-        json_t *const one = json_pack(
-            "{s:s, s:s, s:I, s:f, s:I, s:I, s:o, s:o}", "rule", row->rule, "load", row->load,
-            "limit", (json_int_t) row->limit, "window_s", seconds(row->length_us), "admitted",
-            (json_int_t) row->n_admitted, "refused", (json_int_t) row->n_refused, "trailing_window",
-            worst_of(row, &row->trailing), "moment", worst_of(row, &row->moment));
+        json_t *const one =
+            json_pack("{s:s, s:s, s:I, s:f, s:I, s:I, s:o, s:o}", "rule", row->rule, "load",
+                      row->load, "limit", (json_int_t) row->against.hits, "window_s",
+                      seconds(row->against.per_us), "admitted", (json_int_t) row->n_admitted,
+                      "refused", (json_int_t) row->n_refused, "trailing_window",
+                      worst_of(row, &row->trailing), "moment", worst_of(row, &row->moment));
 
         if (one == NULL || json_array_append_new(all, one) != 0) {
             json_decref(all);

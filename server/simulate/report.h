@@ -19,17 +19,16 @@
 #define WR_SIM_MOMENTS 100
 
 struct wr_sim_row {
-    const char *rule; /* its file */
-    const char *load; /* as written */
-    uint64_t limit;   /* of the first layer, as its window */
-    int64_t length_us;
+    const char *rule;       /* its file */
+    const char *load;       /* as written */
+    struct wr_rate against; /* the limit and window that are measured against */
     uint64_t n_admitted, n_refused;
     struct wr_worst trailing; /* the most in any trailing window */
     struct wr_worst moment;   /* the most in any hundredth of one */
 };
 
 /* The row of one play. */
-struct wr_sim_row wr_sim_row_of(const char *rule, const char *load, const struct wr_limit *limit,
+struct wr_sim_row wr_sim_row_of(const char *rule, const char *load, const struct wr_rate *against,
                                 const struct wr_played *played);
 
 void wr_sim_print_table(const struct wr_sim_row *rows, size_t n, FILE *out);

@@ -17,10 +17,14 @@
 #define MAX_RULES 16
 
 static const char usage[] =
-    "weir simulate --rule FILE [--rule FILE…] --load LOAD [--plot OUT.svg|OUT.png] [--json]\n"
+    "weir simulate --rule FILE [--rule FILE…] --load LOAD [--against LIMIT/UNIT]\n"
+    "              [--plot OUT.svg|OUT.png] [--json]\n"
     "\n"
     "Plays a load on a virtual clock against the first limit of each rule file, and prints what\n"
     "was let through, and the most of it in any trailing window and in any hundredth of one.\n"
+    "What is measured against is the limit and window of the first one's first layer, or "
+    "LIMIT/UNIT,\n"
+    "as 600/m.\n"
     "\n"
     "  steady,rate=20/s[,for=5m]            evenly\n"
     "  poisson,rate=20/s[,for=5m][,seed=1]  at random, independently of one another\n"
@@ -33,12 +37,14 @@ struct setup {
     size_t n_rules;
     const char *load, *plot;
     struct wr_load_spec spec;
+    struct wr_rate against; /* 0: of the rule */
     bool is_json, wants_help;
 };
 
 /* One rule and what it came to. */
 struct outcome {
     struct wr_sim_subject subject;
+    struct wr_rate against;
     struct wr_played played;
 };
 
@@ -65,9 +71,13 @@ static bool check_setup(struct setup *setup, FILE *err)
 static bool parse(int argc, char **argv, FILE *err, struct setup *setup)
 {
     static const struct option flags[] = {
-        {"rule", required_argument, NULL, 'r'}, {"load", required_argument, NULL, 'l'},
-        {"plot", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},       {0},
+        {"rule", required_argument, NULL, 'r'},
+        {"load", required_argument, NULL, 'l'},
+        {"plot", required_argument, NULL, 'p'},
+        {"against", required_argument, NULL, 'a'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
 
     optind = 0;
@@ -85,6 +95,11 @@ static bool parse(int argc, char **argv, FILE *err, struct setup *setup)
             break;
         case 'p':
             setup->plot = optarg;
+            break;
+        case 'a':
+            if (!wr_rate_parse(optarg, &setup->against)) {
+                return refuse(err, "--against is LIMIT/UNIT, as 600/m, not ", optarg);
+            }
             break;
         case 'j':
             setup->is_json = true;
@@ -120,6 +135,12 @@ static int explain(enum wr_err failed, const struct setup *setup, uint64_t line,
                 "a lower limit\n",
                 WR_SIM_ATTEMPTS_MAX);
         return EX_DATAERR;
+    case WR_OK:
+    case WR_ERR_NO_MEMORY:
+    case WR_ERR_INVALID:
+    case WR_ERR_NOT_FOUND:
+    case WR_ERR_EXISTS:
+    case WR_ERR_SYSTEM:
     default:
         fprintf(err, "weir simulate: %s\n", wr_err_text(failed));
         return EX_OSERR;
@@ -134,15 +155,16 @@ static int play(const struct setup *setup, size_t index, struct outcome *outcome
         return EX_DATAERR;
     }
 
+    const struct wr_limit *const limit = &outcome->subject.node->rules[0].limit;
+
+    outcome->against = setup->against.hits > 0
+                           ? setup->against
+                           : (struct wr_rate){.hits = limit->requests, .per_us = limit->length_us};
+
     const enum wr_err failed =
-        wr_sim_play(&outcome->subject, &setup->spec, &outcome->played, &line);
+        wr_sim_play(&outcome->subject, &setup->spec, &outcome->against, &outcome->played, &line);
 
     return failed == WR_OK ? EX_OK : explain(failed, setup, line, err);
-}
-
-static const struct wr_limit *limit_of(const struct outcome *outcome)
-{
-    return &outcome->subject.node->rules[0].limit;
 }
 
 /* A file's name without what stands before and behind it. */
@@ -163,14 +185,11 @@ static int report(const struct setup *setup, const struct outcome *outcomes, FIL
     char titles[MAX_RULES][64];
 
     for (size_t i = 0; i < setup->n_rules; i++) {
-        const struct wr_limit *const limit = limit_of(&outcomes[i]);
-
         put_title(titles[i], sizeof titles[i], setup->rules[i]);
-        rows[i] = wr_sim_row_of(titles[i], setup->load, limit, &outcomes[i].played);
+        rows[i] = wr_sim_row_of(titles[i], setup->load, &outcomes[i].against, &outcomes[i].played);
         panels[i] = (struct wr_plot_panel){.title = titles[i],
                                            .played = &outcomes[i].played,
-                                           .length_us = limit->length_us,
-                                           .limit = limit->requests};
+                                           .length_us = outcomes[i].against.per_us};
     }
     if (setup->is_json) {
         if (!wr_sim_print_json(rows, setup->n_rules, out)) {
