@@ -60,7 +60,7 @@ def main() -> int:
         print("\n".join(wrong) or f"{n_marks} numbers agree")
         return 1 if wrong else 0
     TEXT.write_text(new, encoding="utf-8")
-    simulate(args.weir, DRAWN, "boundary", "--plot", str(PICTURE))
+    simulate(args.weir, DRAWN, "adversary", "--plot", str(PICTURE))
     print(f"{n_marks} numbers in {TEXT.relative_to(ROOT)}, {len(wrong)} of them new; {PICTURE.relative_to(ROOT)} drawn")
     return 0
 

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/plot.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #define SLICES 240
 #define PANEL_HEIGHT 150
-#define FOOT_HEIGHT 40
+#define FOOT_HEIGHT 60
 #define WIDTH 900
-#define US_PER_SECOND 1e6
+
+static double seconds(int64_t us)
+{
+    return (double) us / 1e6;
+}
 
 static const char *terminal_of(const char *path)
 {
@@ -34,38 +39,84 @@ static void put_quoted(FILE *out, const char *text)
     (void) fputc('\'', out);
 }
 
-static void put_slices(FILE *out, const struct wr_played *played)
+/* Admitted in each slice, as boxes. */
+static void put_slices(FILE *out, const struct wr_played *played, int64_t slice_us)
 {
     uint64_t sums[SLICES] = {0};
-    const int64_t slice_us = (played->duration_us + SLICES - 1) / SLICES;
 
     for (size_t i = 0; i < played->passed.n; i++) {
         sums[played->passed.items[i].at_us / slice_us] += played->passed.items[i].hits;
     }
-    for (size_t i = 0; i < SLICES; i++) {
-        fprintf(out, "%.6f %llu\n", ((double) i + 0.5) * (double) slice_us / US_PER_SECOND,
-                (unsigned long long) sums[i]);
+    for (int64_t i = 0; i < SLICES; i++) {
+        fprintf(out, "%.6f %" PRIu64 "\n", seconds(i * slice_us + slice_us / 2), sums[i]);
     }
     fprintf(out, "e\n");
 }
 
+/* Admitted in the window that ends with each slice, as a line. */
+static void put_trailing(FILE *out, const struct wr_plot_panel *panel, int64_t slice_us)
+{
+    const struct wr_passed_list *const passed = &panel->played->passed;
+    uint64_t sum = 0;
+    size_t first = 0, next = 0;
+
+    for (int64_t i = 1; i <= SLICES; i++) {
+        const int64_t end_us = i * slice_us;
+
+        for (; next < passed->n && passed->items[next].at_us < end_us; next++) {
+            sum += passed->items[next].hits;
+        }
+        for (; first < next && passed->items[first].at_us < end_us - panel->length_us; first++) {
+            sum -= passed->items[first].hits;
+        }
+        fprintf(out, "%.6f %" PRIu64 "\n", seconds(end_us), sum);
+    }
+    fprintf(out, "e\n");
+}
+
+/* Windows of a few slices would be a wall of lines. */
+static void put_windows(FILE *out, const struct wr_plot_panel *panel, int64_t slice_us)
+{
+    fprintf(out, "unset arrow\n");
+    for (int64_t at_us = panel->length_us;
+         at_us < panel->played->duration_us && panel->length_us > 4 * slice_us;
+         at_us += panel->length_us) {
+        fprintf(out,
+                "set arrow from %.6f, graph 0 to %.6f, graph 1 nohead back dt 2 lc rgb '#999999'\n",
+                seconds(at_us), seconds(at_us));
+    }
+    fprintf(out,
+            "set arrow from graph 0, first %" PRIu64 " to graph 1, first %" PRIu64
+            " nohead back dt 3 lc rgb '#999999'\n",
+            panel->limit, panel->limit);
+}
+
 static void put_panel(FILE *out, const struct wr_plot_panel *panel)
 {
-    const double end_s = (double) panel->played->duration_us / US_PER_SECOND;
-    const double length_s = (double) panel->length_us / US_PER_SECOND;
-    const double slice_s = end_s / SLICES;
+    const int64_t slice_us = (panel->played->duration_us + SLICES - 1) / SLICES;
 
-    fprintf(out, "unset arrow\nset xrange [0:%.6f]\nset title ", end_s);
+    put_windows(out, panel, slice_us);
+    fprintf(out, "set xrange [0:%.6f]\nset boxwidth %.6f\nset title ",
+            seconds(panel->played->duration_us), seconds(slice_us));
     put_quoted(out, panel->title);
-    (void) fputc('\n', out);
-    /* Windows of a few slices would be a wall of lines. */
-    for (double at_s = length_s; at_s < end_s && length_s > 4 * slice_s; at_s += length_s) {
-        fprintf(out, "set arrow from %.6f, graph 0 to %.6f, graph 1 nohead dt 2 lc rgb '#888888'\n",
-                at_s, at_s);
+    fprintf(out, "\nplot '-' using 1:2 with boxes fs solid lc rgb '#2a6f97' notitle, "
+                 "'-' using 1:2 with steps lw 2 lc rgb '#e07a1f' notitle\n");
+    put_slices(out, panel->played, slice_us);
+    put_trailing(out, panel, slice_us);
+}
+
+/* One scale for all panels, so that they can be compared. */
+static uint64_t highest(const struct wr_plot_panel *panels, size_t n)
+{
+    uint64_t most = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t worst = wr_passed_worst(&panels[i].played->passed, panels[i].length_us).hits;
+
+        most = worst > most ? worst : most;
+        most = panels[i].limit > most ? panels[i].limit : most;
     }
-    fprintf(out, "set boxwidth %.6f\n", slice_s);
-    fprintf(out, "plot '-' using 1:2 with boxes fs solid lc rgb '#2a6f97' notitle\n");
-    put_slices(out, panel->played);
+    return most;
 }
 
 static bool draw(FILE *out, const char *path, const struct wr_plot_panel *panels, size_t n)

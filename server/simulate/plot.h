@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A picture of what was let through, slice by slice, with the ends of windows: drawn by gnuplot.
+ * A picture of what was let through, slice by slice and in the trailing window, with the ends of
+ * windows and the limit: drawn by gnuplot.
  *
  * Threads: owner thread only.
  */
@@ -18,7 +19,8 @@
 struct wr_plot_panel {
     const char *title;
     const struct wr_played *played;
-    int64_t length_us; /* of the window that is drawn */
+    int64_t length_us; /* of the window that is measured in */
+    uint64_t limit;
 };
 
 /* Draws to `path`, whose ending, .svg or .png, chooses. False after a message to `err`. */

@@ -189,7 +189,8 @@ static int report(const struct setup *setup, const struct outcome *outcomes, FIL
         rows[i] = wr_sim_row_of(titles[i], setup->load, &outcomes[i].against, &outcomes[i].played);
         panels[i] = (struct wr_plot_panel){.title = titles[i],
                                            .played = &outcomes[i].played,
-                                           .length_us = outcomes[i].against.per_us};
+                                           .length_us = outcomes[i].against.per_us,
+                                           .limit = outcomes[i].against.hits};
     }
     if (setup->is_json) {
         if (!wr_sim_print_json(rows, setup->n_rules, out)) {
