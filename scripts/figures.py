@@ -21,7 +21,7 @@ PICTURE = ROOT / "docs/figures/boundary.svg"
 DRAWN = ["fixed-window", "small-windows", "headroom", "window-and-token-bucket", "sliding-window", "sliding-buckets"]
 AGAINST, LIMIT = "600/m", 600
 LOADS = {"boundary": "boundary,hits=600", "adversary": "adversary,for=4m"}
-MARK = re.compile(r"<!--=(\S+) (\S+) (\S+)-->(.*?)<!--/-->")
+MARK = re.compile(r"<!--=(\S+) (\S+) (\w+)-->(.*?)<!--/-->")
 
 
 def simulate(weir: Path, names: list[str], load: str, *words: str) -> dict[str, dict[str, float]]:

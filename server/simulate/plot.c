@@ -125,9 +125,11 @@ static bool draw(FILE *out, const char *path, const struct wr_plot_panel *panels
             (int) n * PANEL_HEIGHT + FOOT_HEIGHT);
     put_quoted(out, path);
     fprintf(out,
-            "\nset multiplot layout %zu,1\nset tics nomirror\nset border 3\n"
-            "set yrange [0:*]\nset ylabel 'admitted'\nset title offset 0,-0.7\n",
-            n);
+            "\nset multiplot layout %zu,1 title 'admitted: in each slice of time (bars), "
+            "in the trailing window (line)'\n"
+            "set tics nomirror\nset border 3\nset lmargin 10\nset rmargin 3\n"
+            "set yrange [0:%.3f]\nset ytics %" PRIu64 "\nset title offset 0,-0.7\n",
+            n, 1.1 * (double) highest(panels, n), panels[0].limit > 0 ? panels[0].limit : 1);
     for (size_t i = 0; i < n; i++) {
         if (i + 1 == n) {
             fprintf(out, "set xlabel 'seconds'\n");
