@@ -25,15 +25,51 @@ uint64_t wr_draw_below(uint64_t *seed, uint64_t n)
 
 static uint64_t draw_hits(uint64_t *seed)
 {
-    return wr_draw_below(seed, 16) == 0 ? WR_COUNT_MAX - wr_draw_below(seed, 3)
-                                        : wr_draw_below(seed, 4);
+    switch (wr_draw_below(seed, 32)) {
+    case 0:
+        return WR_COUNT_MAX - wr_draw_below(seed, 3);
+    case 1:
+        return wr_draw_below(seed, UINT32_MAX);
+    case 2:
+    case 3:
+        return wr_draw_below(seed, 100000);
+    default:
+        return wr_draw_below(seed, 4);
+    }
 }
 
-static void draw_take(uint64_t *seed, int64_t length_us, struct wr_take *take)
+static uint64_t draw_requests(uint64_t *seed)
 {
-    take->limit.requests = wr_draw_below(seed, 8) == 0 ? UINT32_MAX : wr_draw_below(seed, 6);
-    take->limit.length_us = length_us;
-    take->limit.count = (enum wr_count) wr_draw_below(seed, 3);
+    switch (wr_draw_below(seed, 16)) {
+    case 0:
+        return UINT32_MAX - wr_draw_below(seed, 2);
+    case 1:
+        return wr_draw_below(seed, 200000);
+    default:
+        return wr_draw_below(seed, 6);
+    }
+}
+
+static void draw_limit(uint64_t *seed, const struct wr_limit *sort, struct wr_limit *limit)
+{
+    *limit = *sort;
+    limit->requests = draw_requests(seed);
+    limit->count = (enum wr_count) wr_draw_below(seed, 3);
+    if (limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET) {
+        limit->burst = draw_requests(seed);
+        limit->burst += limit->burst == 0;
+    }
+    if (limit->algorithm == WR_ALGORITHM_SLIDING_BUCKETS && wr_draw_below(seed, 8) == 0) {
+        limit->n_buckets = 1 + (uint32_t) wr_draw_below(seed, 5);
+    }
+    if (limit->warm_up_us > 0 && limit->requests > 0) {
+        limit->warm_up_start = 1 + wr_draw_below(seed, limit->requests);
+    }
+}
+
+static void draw_take(uint64_t *seed, const struct wr_limit *sort, struct wr_take *take)
+{
+    draw_limit(seed, sort, &take->limit);
     take->hits = draw_hits(seed);
     take->is_refund = wr_draw_below(seed, 6) == 0;
     take->is_enforced = wr_draw_below(seed, 4) != 0;
@@ -45,7 +81,7 @@ static void make_plain(struct wr_take *take)
     take->is_refund = false;
 }
 
-void wr_draw_call(uint64_t *seed, const int64_t *lengths_us, unsigned n_keys,
+void wr_draw_call(uint64_t *seed, const struct wr_limit *limits, unsigned n_keys,
                   struct wr_drawn_call *call)
 {
     const bool is_plain = wr_draw_below(seed, 3) == 0;
@@ -57,7 +93,7 @@ void wr_draw_call(uint64_t *seed, const int64_t *lengths_us, unsigned n_keys,
         struct wr_take *const take = &call->ones[i].take;
 
         call->ones[i].key = (unsigned) wr_draw_below(seed, n_keys);
-        draw_take(seed, lengths_us[call->ones[i].key], take);
+        draw_take(seed, &limits[call->ones[i].key], take);
         if (is_plain) {
             make_plain(take);
         }

@@ -32,9 +32,10 @@ uint64_t wr_draw_seed(void);
 /* The next random number below `n` (Marsaglia's xorshift64). */
 uint64_t wr_draw_below(uint64_t *seed, uint64_t n);
 
-/* Draws a call on `n_keys` keys, each with its length of window. Takes of one group are neighbours.
- * A third of the calls only charge and look, and count all. */
-void wr_draw_call(uint64_t *seed, const int64_t *lengths_us, unsigned n_keys,
+/* Draws a call on `n_keys` keys, each with its own sort of limit, of which everything that may
+ * change is drawn: numbers, count, burst and buckets. Takes of one group are neighbours. A third of
+ * the calls only charge and look, and count all. */
+void wr_draw_call(uint64_t *seed, const struct wr_limit *limits, unsigned n_keys,
                   struct wr_drawn_call *call);
 
 #endif

@@ -77,6 +77,7 @@ void wr_script_bed_send(struct wr_script_bed *bed, struct wr_take *takes, size_t
         .n_takes = n,
         .mode = mode,
         .has_dated_keys = bed->has_dated_keys,
+        .wall_us = now_us + bed->ahead_us,
         .not_after_us = not_after_us,
         .now_us = now_us,
     };

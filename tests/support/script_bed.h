@@ -24,6 +24,7 @@ struct wr_script_bed {
     struct wr_arena arena;              /* of one command */
     struct wr_redis_script_notes notes; /* of the last reply */
     bool has_dated_keys;                /* of the calls */
+    int64_t ahead_us;                   /* the callers' clock of the time they count at */
     char text[256];                     /* of the last error, or answer to ask */
 };
 

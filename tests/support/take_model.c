@@ -11,34 +11,35 @@ struct batch {
     int64_t now_us;
 };
 
-static struct wr_fixed_window *state_of(struct wr_take_model *model, struct wr_str key)
+static uint64_t *state_of(struct wr_take_model *model, struct wr_str key)
 {
     for (size_t i = 0; i < model->n_counters; i++) {
         if (wr_str_equal(model->counters[i].key, key)) {
-            return &model->counters[i].state;
+            return model->counters[i].state;
         }
     }
     WR_ASSERT(model->n_counters < WR_TAKE_MODEL_KEYS);
     model->counters[model->n_counters].key = key;
-    return &model->counters[model->n_counters++].state;
+    return model->counters[model->n_counters++].state;
 }
 
 /* The verdict on `hits`, which are not charged. */
 static struct wr_verdict look(const struct batch *batch, const struct wr_take *take, uint64_t hits)
 {
-    return wr_fixed_window_peek(state_of(batch->model, take->key), &take->limit, hits,
-                                batch->now_us);
+    return wr_counter_kind_of(&take->limit)
+        ->peek(state_of(batch->model, take->key), &take->limit, hits, batch->now_us);
 }
 
 static void charge(const struct batch *batch, struct wr_take *take, enum wr_count count)
 {
-    struct wr_fixed_window *const state = state_of(batch->model, take->key);
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(&take->limit);
+    uint64_t *const state = state_of(batch->model, take->key);
     struct wr_limit limit = take->limit;
 
     limit.count = count;
-    take->verdict = take->is_refund
-                        ? wr_fixed_window_refund(state, &limit, take->hits, batch->now_us)
-                        : wr_fixed_window_take(state, &limit, take->hits, batch->now_us);
+    WR_ASSERT(kind->state_words(state, &limit) <= WR_TAKE_MODEL_WORDS);
+    take->verdict = take->is_refund ? kind->refund(state, &limit, take->hits, batch->now_us)
+                                    : kind->take(state, &limit, take->hits, batch->now_us);
 }
 
 /* The hits on the key of `take` by all of its group. */
@@ -76,11 +77,13 @@ static bool group_fits(const struct batch *batch, uint32_t group)
 static void take_group(const struct batch *batch, uint32_t group)
 {
     const bool fits = group_fits(batch, group);
+    uint64_t judged[64];
     bool is_over[64];
 
     WR_ASSERT(batch->n <= 64);
     for (size_t i = 0; i < batch->n; i++) {
-        is_over[i] = look(batch, &batch->takes[i], demand(batch, &batch->takes[i])).over;
+        judged[i] = demand(batch, &batch->takes[i]);
+        is_over[i] = look(batch, &batch->takes[i], judged[i]).over;
     }
     for (size_t i = 0; i < batch->n; i++) {
         struct wr_take *const take = &batch->takes[i];
@@ -88,12 +91,12 @@ static void take_group(const struct batch *batch, uint32_t group)
         if (take->group != group) {
             continue;
         }
-        if (take->is_refund || take->limit.count != WR_COUNT_ALL_OR_NOTHING) {
+        if (take->limit.count != WR_COUNT_ALL_OR_NOTHING) {
             charge(batch, take, take->limit.count);
-        } else if (fits) {
+        } else if (fits || take->is_refund) {
             charge(batch, take, WR_COUNT_ALL);
         } else {
-            take->verdict = look(batch, take, 0);
+            take->verdict = look(batch, take, is_over[i] ? judged[i] : 0);
             take->verdict.over |= is_over[i];
             take->verdict.remaining *= !is_over[i];
         }

@@ -12,16 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "limit/fixed_window.h"
+#include "limit/algorithm.h"
 #include "store/backend.h"
 
 #define WR_TAKE_MODEL_KEYS 8
+
+/* Of the largest state: of 60 wide buckets, or 40 entries of a log, that warm up. */
+#define WR_TAKE_MODEL_WORDS 96
 
 /* All zero: no counter. */
 struct wr_take_model {
     struct {
         struct wr_str key; /* borrowed from the take that was first */
-        struct wr_fixed_window state;
+        uint64_t state[WR_TAKE_MODEL_WORDS];
     } counters[WR_TAKE_MODEL_KEYS];
     size_t n_counters;
     bool forgets_duplicates; /* a fault, by which a comparison shows that it finds faults */

@@ -223,6 +223,7 @@ static bool make_part(struct part *part, struct wr_redis_call *call, const struc
         .n_takes = n,
         .mode = call->batch->mode,
         .has_dated_keys = call->courier->keys->form == WR_REDIS_KEY_REFERENCE,
+        .wall_us = call->batch->now.wall_us,
     };
 
     *part = (struct part){
@@ -236,7 +237,7 @@ static bool make_part(struct part *part, struct wr_redis_call *call, const struc
     if (!wr_redis_script_format(&script, call->batch->arena, &part->request.bytes)) {
         return false;
     }
-    part->request.not_after_at = wr_redis_script_not_after_at(part->request.bytes, n);
+    part->request.not_after_at = wr_redis_script_not_after_at(part->request.bytes, &script);
     return true;
 }
 

@@ -5,15 +5,14 @@
 #include <hiredis/hiredis.h>
 #include <string.h>
 
+#include "limit/calendar.h"
 #include "store/redis/command.h"
 #include "store/redis/take.h"
 
-/* As take.lua packs and answers. */
+/* As the script unpacks and answers. */
 #define HEAD_LEN 18
 #define NOT_AFTER_AT 2
 #define RECORD_LEN 34
-#define KIND_FIXED_WINDOW 0u
-#define KIND_UNKNOWN 255u
 #define REMAINS_OVER (-1)
 #define REMAINS_FOREIGN (-2)
 #define REMAINS_LATE (-3)
@@ -21,6 +20,22 @@
 /* The words around the keys: EVALSHA, its name, the number of keys; at the end what is packed. */
 #define N_WORDS_BEFORE 3
 #define N_WORDS (N_WORDS_BEFORE + 1)
+
+/* Kinds of limits. */
+#define KIND_FIXED_WINDOW 0u
+#define KIND_SLIDING_WINDOW 1u
+#define KIND_SLIDING_BUCKETS 2u
+#define KIND_SLIDING_LOG 3u
+#define KIND_TOKEN_BUCKET 4u
+#define KIND_FIRST_HIT_WINDOW 5u
+#define KIND_CALENDAR_WINDOW 6u
+#define KIND_PACKED_WINDOW 7u
+#define WARMS_UP 128u
+
+/* Of windows of the calendar that the script is told of. */
+#define N_ENDS 4
+
+#define PARAMETER_LEN 8
 
 static char *put_uint(char *out, uint64_t value, size_t n_bytes)
 {
@@ -54,16 +69,99 @@ static unsigned number_of_count(enum wr_count count)
     }
 }
 
-/* What the script knows: a fixed window, all else being zero; or nothing of the sort. */
-static unsigned number_of_kind(const struct wr_limit *limit)
+static unsigned number_of_window(enum wr_alignment alignment)
 {
-    return limit->algorithm == WR_ALGORITHM_FIXED_WINDOW && limit->alignment == WR_ALIGN_EPOCH &&
-                   limit->warm_up_us == 0
-               ? KIND_FIXED_WINDOW
-               : KIND_UNKNOWN;
+    switch (alignment) {
+    case WR_ALIGN_FIRST_HIT:
+        return KIND_FIRST_HIT_WINDOW;
+    case WR_ALIGN_CALENDAR:
+        return KIND_CALENDAR_WINDOW;
+    case WR_ALIGN_EPOCH:
+    default:
+        return KIND_FIXED_WINDOW;
+    }
 }
 
-static char *put_take(char *out, const struct wr_take *take, bool is_dated)
+static unsigned number_of_algorithm(const struct wr_limit *limit)
+{
+    switch (limit->algorithm) {
+    case WR_ALGORITHM_SLIDING_WINDOW:
+        return KIND_SLIDING_WINDOW;
+    case WR_ALGORITHM_SLIDING_BUCKETS:
+        return KIND_SLIDING_BUCKETS;
+    case WR_ALGORITHM_SLIDING_LOG:
+        return KIND_SLIDING_LOG;
+    case WR_ALGORITHM_TOKEN_BUCKET:
+        return KIND_TOKEN_BUCKET;
+    case WR_ALGORITHM_FIXED_WINDOW:
+    default:
+        return number_of_window(limit->alignment);
+    }
+}
+
+static unsigned number_of_kind(const struct wr_limit *limit)
+{
+    const unsigned number = number_of_algorithm(limit);
+
+    if (limit->warm_up_us == 0) {
+        return number;
+    }
+    return WARMS_UP | (number == KIND_FIXED_WINDOW ? KIND_PACKED_WINDOW : number);
+}
+
+/* Numbers that a kind wants to know besides. */
+static size_t n_parameters(const struct wr_limit *limit)
+{
+    const size_t n = limit->warm_up_us == 0 ? 0 : 2;
+
+    switch (number_of_algorithm(limit)) {
+    case KIND_SLIDING_BUCKETS:
+    case KIND_TOKEN_BUCKET:
+        return n + 1;
+    case KIND_CALENDAR_WINDOW:
+        return n + N_ENDS;
+    default:
+        return n;
+    }
+}
+
+/* The ends of windows around `wall_us`; from before 1970 there are none. */
+static char *put_ends(char *out, const struct wr_calendar *calendar, int64_t wall_us)
+{
+    struct wr_calendar_window window = wr_calendar_window_of(calendar, wall_us);
+
+    out = put_number(out, window.start_us > 0 ? (uint64_t) window.start_us : 0);
+    for (int i = 1; i < N_ENDS; i++) {
+        out = put_number(out, (uint64_t) window.end_us);
+        window = wr_calendar_window_of(calendar, window.end_us);
+    }
+    return out;
+}
+
+static char *put_parameters(char *out, const struct wr_limit *limit, int64_t wall_us)
+{
+    switch (number_of_algorithm(limit)) {
+    case KIND_SLIDING_BUCKETS:
+        out = put_number(out, limit->n_buckets);
+        break;
+    case KIND_TOKEN_BUCKET:
+        out = put_number(out, limit->burst);
+        break;
+    case KIND_CALENDAR_WINDOW:
+        out = put_ends(out, limit->calendar, wall_us);
+        break;
+    default:
+        break;
+    }
+    if (limit->warm_up_us > 0) {
+        out = put_number(out, (uint64_t) limit->warm_up_us);
+        out = put_number(out, limit->warm_up_start);
+    }
+    return out;
+}
+
+static char *put_take(char *out, const struct wr_take *take,
+                      const struct wr_redis_script_call *call)
 {
     out = put_number(out, take->hits);
     out = put_number(out, take->limit.requests);
@@ -73,8 +171,9 @@ static char *put_take(char *out, const struct wr_take *take, bool is_dated)
     out = put_uint(out, take->is_refund, 1);
     out = put_uint(out, take->is_enforced, 1);
     out = put_uint(out, take->must_book, 1);
-    out = put_uint(out, is_dated, 1);
-    return put_uint(out, take->group, 4);
+    out = put_uint(out, call->has_dated_keys, 1);
+    out = put_uint(out, take->group, 4);
+    return put_parameters(out, &take->limit, call->wall_us);
 }
 
 /* The sort that the script has a short way for. */
@@ -91,9 +190,14 @@ static bool is_plain(const struct wr_redis_script_call *call)
     return call->mode == WR_CHARGE_BY_COUNT && !call->has_dated_keys;
 }
 
-static size_t packed_len(size_t n_takes)
+static size_t packed_len(const struct wr_redis_script_call *call)
 {
-    return HEAD_LEN + n_takes * RECORD_LEN;
+    size_t len = HEAD_LEN + call->n_takes * RECORD_LEN;
+
+    for (size_t i = 0; i < call->n_takes; i++) {
+        len += PARAMETER_LEN * n_parameters(&call->takes[i]->limit);
+    }
+    return len;
 }
 
 static void pack(const struct wr_redis_script_call *call, char *out)
@@ -103,7 +207,7 @@ static void pack(const struct wr_redis_script_call *call, char *out)
     out = put_number(out, (uint64_t) call->not_after_us);
     out = put_number(out, (uint64_t) call->now_us);
     for (size_t i = 0; i < call->n_takes; i++) {
-        out = put_take(out, call->takes[i], call->has_dated_keys);
+        out = put_take(out, call->takes[i], call);
     }
 }
 
@@ -124,7 +228,8 @@ bool wr_redis_script_format(const struct wr_redis_script_call *call, struct wr_a
 {
     const size_t n_words = call->n_takes + N_WORDS;
     struct wr_str *const words = wr_arena_calloc(arena, n_words, sizeof *words);
-    char *const packed = wr_arena_alloc(arena, packed_len(call->n_takes));
+    const size_t n_packed = packed_len(call);
+    char *const packed = wr_arena_alloc(arena, n_packed);
     char digits[20];
 
     if (words == NULL || packed == NULL) {
@@ -135,7 +240,7 @@ bool wr_redis_script_format(const struct wr_redis_script_call *call, struct wr_a
     words[1] = wr_redis_script_sha1();
     words[2] = decimal(call->n_takes, digits);
     memcpy(words + N_WORDS_BEFORE, call->keys, call->n_takes * sizeof *words);
-    words[n_words - 1] = (struct wr_str){.ptr = packed, .len = packed_len(call->n_takes)};
+    words[n_words - 1] = (struct wr_str){.ptr = packed, .len = n_packed};
 
     const size_t size = wr_redis_command_size(words, n_words);
     char *const command = wr_arena_alloc(arena, size);
@@ -148,11 +253,11 @@ bool wr_redis_script_format(const struct wr_redis_script_call *call, struct wr_a
     return true;
 }
 
-size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes)
+size_t wr_redis_script_not_after_at(struct wr_str command, const struct wr_redis_script_call *call)
 {
     const size_t end_len = 2; /* of the line after the last word */
 
-    return command.len - end_len - packed_len(n_takes) + NOT_AFTER_AT;
+    return command.len - end_len - packed_len(call) + NOT_AFTER_AT;
 }
 
 struct wr_str wr_redis_script_load(void)
@@ -167,15 +272,51 @@ struct wr_str wr_redis_script_sha1(void)
 
 /* ---- replies ---- */
 
-/* What a take can be told: what remains, and the time to the end of the window. */
-static bool is_possible(const struct wr_take *take, long long remains, long long reset_us)
+/* What one take is told. */
+struct told {
+    long long remains, reset_us, enforced;
+};
+
+static size_t n_told(const struct wr_take *take)
 {
-    if (remains == REMAINS_FOREIGN || remains == REMAINS_LATE) {
-        return reset_us == 0;
+    return take->limit.warm_up_us == 0 ? 2 : 3;
+}
+
+static struct told told_at(const struct redisReply *reply, size_t at, const struct wr_take *take)
+{
+    return (struct told){
+        .remains = reply->element[at]->integer,
+        .reset_us = reply->element[at + 1]->integer,
+        .enforced = take->limit.warm_up_us == 0 ? (long long) take->limit.requests
+                                                : reply->element[at + 2]->integer,
+    };
+}
+
+static uint64_t most_of(const struct wr_limit *limit)
+{
+    return limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET ? limit->burst : limit->requests;
+}
+
+/* Windows of a known length end within it. */
+static bool is_possible_reset(const struct wr_limit *limit, long long reset_us)
+{
+    if (limit->algorithm == WR_ALGORITHM_FIXED_WINDOW && limit->alignment != WR_ALIGN_CALENDAR) {
+        return reset_us > 0 && reset_us <= limit->length_us;
     }
-    return (remains == REMAINS_OVER ||
-            (remains >= 0 && (uint64_t) remains <= take->limit.requests)) &&
-           reset_us > 0 && reset_us <= take->limit.length_us;
+    return reset_us >= 0 && (uint64_t) reset_us <= WR_COUNT_MAX;
+}
+
+static bool is_possible(const struct wr_take *take, const struct told *told)
+{
+    if (told->enforced < 0 || (uint64_t) told->enforced > take->limit.requests) {
+        return false;
+    }
+    if (told->remains == REMAINS_FOREIGN || told->remains == REMAINS_LATE) {
+        return told->reset_us == 0;
+    }
+    return (told->remains == REMAINS_OVER ||
+            (told->remains >= 0 && (uint64_t) told->remains <= most_of(&take->limit))) &&
+           is_possible_reset(&take->limit, told->reset_us);
 }
 
 static bool are_numbers(const struct redisReply *reply)
@@ -188,49 +329,63 @@ static bool are_numbers(const struct redisReply *reply)
     return true;
 }
 
-/* The time, two numbers a take, and perhaps two more. */
+/* The time, and what all takes are told. */
+static size_t n_least(struct wr_take *const *takes, size_t n_takes)
+{
+    size_t n = 1;
+
+    for (size_t i = 0; i < n_takes; i++) {
+        n += n_told(takes[i]);
+    }
+    return n;
+}
+
+/* That, and perhaps two more. */
 static bool is_of_script(const struct redisReply *reply, struct wr_take *const *takes,
                          size_t n_takes)
 {
-    const size_t n = 1 + 2 * n_takes;
+    const size_t n = n_least(takes, n_takes);
+    size_t at = 1;
 
     if (reply->type != REDIS_REPLY_ARRAY || (reply->elements != n && reply->elements != n + 2) ||
         !are_numbers(reply)) {
         return false;
     }
     for (size_t i = 0; i < n_takes; i++) {
-        if (!is_possible(takes[i], reply->element[1 + 2 * i]->integer,
-                         reply->element[2 + 2 * i]->integer)) {
+        const struct told told = told_at(reply, at, takes[i]);
+
+        if (!is_possible(takes[i], &told)) {
             return false;
         }
+        at += n_told(takes[i]);
     }
-    for (size_t i = n; i < reply->elements; i++) {
-        if (reply->element[i]->integer < 0 || reply->element[i]->integer > (long long) n_takes) {
+    for (; at < reply->elements; at++) {
+        if (reply->element[at]->integer < 0 || reply->element[at]->integer > (long long) n_takes) {
             return false;
         }
     }
     return reply->element[0]->integer > 0;
 }
 
-static void answer(struct wr_take *take, long long remains, long long reset_us,
+static void answer(struct wr_take *take, const struct told *told,
                    struct wr_redis_script_notes *notes)
 {
-    if (remains == REMAINS_LATE) {
+    if (told->remains == REMAINS_LATE) {
         take->answer = WR_TAKE_LATE;
         notes->n_late++;
         return;
     }
-    if (remains == REMAINS_FOREIGN) {
+    if (told->remains == REMAINS_FOREIGN) {
         take->answer = WR_TAKE_AWAY;
         notes->n_foreign++;
         return;
     }
     take->answer = WR_TAKE_DECIDED;
     take->verdict = (struct wr_verdict){
-        .over = remains == REMAINS_OVER,
-        .remaining = remains == REMAINS_OVER ? 0 : (uint64_t) remains,
-        .reset_us = reset_us,
-        .enforced = take->limit.requests,
+        .over = told->remains == REMAINS_OVER,
+        .remaining = told->remains == REMAINS_OVER ? 0 : (uint64_t) told->remains,
+        .reset_us = told->reset_us,
+        .enforced = (uint64_t) told->enforced,
     };
 }
 
@@ -238,7 +393,7 @@ enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
                                                 struct wr_take *const *takes, size_t n_takes,
                                                 struct wr_redis_script_notes *out_notes)
 {
-    const size_t n = 1 + 2 * n_takes;
+    size_t at = 1;
 
     if (reply == NULL) {
         return WR_REDIS_SCRIPT_GARBAGE;
@@ -251,12 +406,14 @@ enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
     }
     *out_notes = (struct wr_redis_script_notes){.now_us = reply->element[0]->integer};
     for (size_t i = 0; i < n_takes; i++) {
-        answer(takes[i], reply->element[1 + 2 * i]->integer, reply->element[2 + 2 * i]->integer,
-               out_notes);
+        const struct told told = told_at(reply, at, takes[i]);
+
+        answer(takes[i], &told, out_notes);
+        at += n_told(takes[i]);
     }
-    if (reply->elements > n) {
-        out_notes->n_repaired = (uint32_t) reply->element[n]->integer;
-        out_notes->n_restarted = (uint32_t) reply->element[n + 1]->integer;
+    if (reply->elements > at) {
+        out_notes->n_repaired = (uint32_t) reply->element[at]->integer;
+        out_notes->n_restarted = (uint32_t) reply->element[at + 1]->integer;
     }
     return WR_REDIS_SCRIPT_ANSWERED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one script that judges and charges in Redis (take.lua): the bytes of a call, and what its
- * reply says.
+ * The one script that judges and charges in Redis (the parts in take/): the bytes of a call, and
+ * what its reply says.
  *
  * Invariant: every take given to `read` is answered. A call is a part of a batch: takes of one
  * group, or of a batch in STOP mode, must be in one call to stand or fall together.
@@ -27,6 +27,7 @@ struct wr_redis_script_call {
     size_t n_takes;               /* > 0 */
     enum wr_charge_mode mode;
     bool has_dated_keys;  /* keys name their windows: those of the reference's form */
+    int64_t wall_us;      /* the caller's clock, which windows of the calendar go by */
     int64_t not_after_us; /* Redis time after which only must_book takes count; 0: none */
     int64_t now_us;       /* the time to count at, for tests; 0: Redis's own */
 };
@@ -40,12 +41,9 @@ struct wr_redis_script_call {
 WR_MUST_USE bool wr_redis_script_format(const struct wr_redis_script_call *call,
                                         struct wr_arena *arena, struct wr_str *out_command);
 
-/* Where in a command of `n_takes` its not_after lies: eight bytes, a little-endian double, for
- * whoever knows the server's clock to write. */
-size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes);
-
-/* Where in `command`, made for `n_takes`, its not-after is: 8 bytes, a little-endian double. */
-size_t wr_redis_script_not_after_at(struct wr_str command, size_t n_takes);
+/* Where in the command of `call` its not-after is: eight bytes, a little-endian double, for whoever
+ * knows the server's clock to write. */
+size_t wr_redis_script_not_after_at(struct wr_str command, const struct wr_redis_script_call *call);
 
 /* The SCRIPT LOAD command, ready to send; lives for ever. */
 struct wr_str wr_redis_script_load(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * take.lua as the build puts it into the program.
+ * The parts of take/ as the build puts it into the program.
  *
  * Threads: immutable.
  */

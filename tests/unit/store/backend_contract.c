@@ -385,7 +385,8 @@ static void play_drawn(const struct contract *contract, struct wr_take_model *mo
 
 void contract_random(const struct contract *contract)
 {
-    static const int64_t lengths_us[N_KEYS] = {YEAR, YEAR, YEAR, YEAR};
+    static const struct wr_limit limits[N_KEYS] = {
+        {.length_us = YEAR}, {.length_us = YEAR}, {.length_us = YEAR}, {.length_us = YEAR}};
     uint64_t seed = wr_draw_seed();
 
     wr_clock_init(&clock_now, NULL, NULL);
@@ -397,7 +398,7 @@ void contract_random(const struct contract *contract)
         for (int k = 0; k < N_CALLS; k++) {
             struct wr_drawn_call call = {0};
 
-            wr_draw_call(&seed, lengths_us, N_KEYS, &call);
+            wr_draw_call(&seed, limits, N_KEYS, &call);
             play_drawn(contract, &model, domain, &call);
         }
     }

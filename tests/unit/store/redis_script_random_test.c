@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "limit/calendar.h"
 #include "store/redis/script.h"
 #include "tests/support/drawn_call.h"
 #include "tests/support/script_bed.h"
@@ -15,22 +16,75 @@
 #define MAX_CALLS 8
 #define N_KEYS 4
 
+/* Of one sort of limits. */
 struct sequence {
+    unsigned sort;
+    bool warms_up;
+    int64_t ahead_us; /* the callers' clock */
     size_t n;
     struct wr_drawn_call calls[MAX_CALLS];
 };
 
-/* A key has one length, as the length is a part of it. */
-static const int64_t lengths_us[N_KEYS] = {10001, 1000000, 60000000, 86400000000};
+#define DAY INT64_C(86400000000)
+
+/* Clocks are put forward at noon of the first day, and back two months later. */
+static struct wr_zone_transition transitions[] = {
+    {.from_us = 0, .offset_s = 7200},
+    {.from_us = WR_SCRIPT_BED_DAY + DAY / 2, .offset_s = 10800},
+    {.from_us = WR_SCRIPT_BED_DAY + 60 * DAY, .offset_s = 7200},
+};
+static const struct wr_zone zone = {.n = 3, .transitions = transitions};
+static const struct wr_calendar calendars[N_KEYS] = {
+    {.unit = WR_UNIT_DAY, .zone = &zone},
+    {.unit = WR_UNIT_WEEK},
+    {.unit = WR_UNIT_MONTH, .zone = &zone},
+    {.unit = WR_UNIT_YEAR, .zone = &zone},
+};
+
+static const struct sort {
+    const char *name;
+    enum wr_algorithm algorithm;
+    enum wr_alignment alignment;
+} sorts[] = {
+    {"fixed window", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH},
+    {"fixed window, first hit", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_FIRST_HIT},
+    {"fixed window, calendar", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_CALENDAR},
+    {"sliding window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH},
+    {"sliding buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH},
+    {"sliding log", WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH},
+    {"token bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH},
+};
+
+/* What is a part of a counter's identity, and so the same in all calls on a key. */
+static void limits_of(const struct sequence *sequence, struct wr_limit *limits)
+{
+    static const int64_t lengths_us[N_KEYS] = {10001, 1000000, 60000000, DAY};
+    static const uint32_t buckets[N_KEYS] = {2, 7, 60, 3};
+
+    for (int i = 0; i < N_KEYS; i++) {
+        const bool is_calendar = sorts[sequence->sort].alignment == WR_ALIGN_CALENDAR;
+        const int64_t length_us =
+            is_calendar ? wr_unit_length_us(calendars[i].unit) : lengths_us[i];
+
+        limits[i] = (struct wr_limit){
+            .length_us = length_us,
+            .algorithm = sorts[sequence->sort].algorithm,
+            .alignment = sorts[sequence->sort].alignment,
+            .n_buckets = buckets[i],
+            .warm_up_us = sequence->warms_up ? length_us / 3 * (i + 1) : 0,
+            .calendar = is_calendar ? &calendars[i] : NULL,
+        };
+    }
+}
 
 /* ---- making ---- */
 
-static int64_t draw_time(uint64_t *seed, int64_t now_us)
+static int64_t draw_time(uint64_t *seed, const struct wr_limit *limits, int64_t now_us)
 {
-    const int64_t length_us = lengths_us[wr_draw_below(seed, N_KEYS)];
+    const int64_t length_us = limits[wr_draw_below(seed, N_KEYS)].length_us;
     const int64_t next_us = now_us - now_us % length_us + length_us;
 
-    switch (wr_draw_below(seed, 6)) {
+    switch (wr_draw_below(seed, 8)) {
     case 0:
         return now_us + (int64_t) wr_draw_below(seed, 3);
     case 1:
@@ -41,19 +95,28 @@ static int64_t draw_time(uint64_t *seed, int64_t now_us)
         return now_us - (int64_t) wr_draw_below(seed, (uint64_t) length_us);
     case 4:
         return now_us - (int64_t) wr_draw_below(seed, 5 * (uint64_t) length_us);
+    case 5:
+        return now_us + length_us / (1 + (int64_t) wr_draw_below(seed, 6));
+    case 6:
+        return now_us + (int64_t) wr_draw_below(seed, (uint64_t) length_us / 4);
     default:
         return now_us;
     }
 }
 
-static void draw_sequence(uint64_t *seed, struct sequence *sequence)
+static void draw_sequence(uint64_t *seed, unsigned sort, struct sequence *sequence)
 {
-    int64_t now_us = WR_SCRIPT_BED_DAY + (int64_t) wr_draw_below(seed, 86400000000);
+    struct wr_limit limits[N_KEYS];
+    int64_t now_us = WR_SCRIPT_BED_DAY + (int64_t) wr_draw_below(seed, DAY);
 
+    sequence->sort = sort;
+    sequence->warms_up = wr_draw_below(seed, 3) == 0;
+    sequence->ahead_us = (int64_t) wr_draw_below(seed, 2 * DAY) - DAY;
+    limits_of(sequence, limits);
     sequence->n = 1 + wr_draw_below(seed, MAX_CALLS);
     for (size_t i = 0; i < sequence->n; i++) {
-        now_us = draw_time(seed, now_us);
-        wr_draw_call(seed, lengths_us, N_KEYS, &sequence->calls[i]);
+        now_us = draw_time(seed, limits, now_us);
+        wr_draw_call(seed, limits, N_KEYS, &sequence->calls[i]);
         sequence->calls[i].now_us = now_us;
     }
 }
@@ -93,6 +156,7 @@ static void send(struct game *game, const struct sequence *sequence, const struc
 {
     struct wr_take takes[WR_DRAWN_TAKES];
 
+    game->bed.ahead_us = sequence->ahead_us;
     for (size_t i = 0; i < sequence->n; i++) {
         const struct wr_drawn_call *const call = &sequence->calls[i];
 
@@ -105,7 +169,7 @@ static bool is_same(const struct wr_take *a, const struct wr_take *b)
 {
     return a->answer == b->answer && a->verdict.over == b->verdict.over &&
            a->verdict.remaining == b->verdict.remaining &&
-           a->verdict.reset_us == b->verdict.reset_us;
+           a->verdict.reset_us == b->verdict.reset_us && a->verdict.enforced == b->verdict.enforced;
 }
 
 /* Whether model and script agree on all of a sequence that was sent. */
@@ -220,8 +284,15 @@ static void make_plainer(struct wr_drawn_call *call, struct wr_take *take, unsig
     case 4:
         take->hits = take->hits > 1 ? 1 : take->hits;
         break;
+    case 5:
+        take->limit.burst = take->limit.burst > 1 ? 1 : take->limit.burst;
+        break;
+    case 6:
+        take->limit.warm_up_start = take->limit.warm_up_us > 0 ? take->limit.requests : 0;
+        break;
     default:
         take->limit.requests = take->limit.requests > 1 ? 1 : take->limit.requests;
+        take->limit.warm_up_start = take->limit.warm_up_us > 0 ? take->limit.requests : 0;
         break;
     }
 }
@@ -230,7 +301,7 @@ static bool make_a_take_plainer(struct game *game, struct sequence *sequence)
 {
     for (size_t i = 0; i < sequence->n; i++) {
         for (size_t k = 0; k < sequence->calls[i].n; k++) {
-            for (unsigned way = 0; way < 6; way++) {
+            for (unsigned way = 0; way < 8; way++) {
                 struct sequence smaller = *sequence;
 
                 make_plainer(&smaller.calls[i], &smaller.calls[i].ones[k].take, way);
@@ -250,12 +321,22 @@ static void shrink(struct game *game, struct sequence *sequence)
     }
 }
 
+static void print_verdict(const char *whose, const struct wr_take *take)
+{
+    (void) fprintf(stderr,
+                   "    %s: %d, over %d, remaining %" PRIu64 ", reset %" PRId64
+                   ", enforced %" PRIu64 "\n",
+                   whose, (int) take->answer, take->verdict.over, take->verdict.remaining,
+                   take->verdict.reset_us, take->verdict.enforced);
+}
+
 static void print(struct game *game, const struct sequence *sequence)
 {
     const struct keys keys = keys_of(game->n_played++);
     struct wr_take_model model = {.forgets_duplicates = game->has_faulty_model};
     struct wr_take want[WR_DRAWN_TAKES], got[WR_DRAWN_TAKES];
 
+    (void) fprintf(stderr, "%s\n", sorts[sequence->sort].name);
     send(game, sequence, &keys);
     for (size_t i = 0; i < sequence->n; i++) {
         const struct wr_drawn_call *const call = &sequence->calls[i];
@@ -268,16 +349,17 @@ static void print(struct game *game, const struct sequence *sequence)
         for (size_t k = 0; k < call->n; k++) {
             const struct wr_take *const take = &got[k];
 
-            (void) fprintf(
-                stderr,
-                "  key %u, window %" PRId64 ", limit %" PRIu64 ", count %d, group %u%s, "
-                "%s%" PRIu64 ": script %d %d %" PRIu64 " %" PRId64 ", model %d %d %" PRIu64
-                " %" PRId64 "\n",
-                call->ones[k].key, take->limit.length_us, take->limit.requests,
-                (int) take->limit.count, take->group, take->is_enforced ? "" : ", shadow",
-                take->is_refund ? "-" : "", take->hits, (int) take->answer, take->verdict.over,
-                take->verdict.remaining, take->verdict.reset_us, (int) want[k].answer,
-                want[k].verdict.over, want[k].verdict.remaining, want[k].verdict.reset_us);
+            (void) fprintf(stderr,
+                           "  key %u, window %" PRId64 ", limit %" PRIu64 ", burst %" PRIu64
+                           ", %u buckets, warm-up %" PRId64 " from %" PRIu64
+                           ", count %d, group %u%s, %s%" PRIu64 "\n",
+                           call->ones[k].key, take->limit.length_us, take->limit.requests,
+                           take->limit.burst, take->limit.n_buckets, take->limit.warm_up_us,
+                           take->limit.warm_up_start, (int) take->limit.count, take->group,
+                           take->is_enforced ? "" : ", shadow", take->is_refund ? "-" : "",
+                           take->hits);
+            print_verdict("script", take);
+            print_verdict("model", &want[k]);
         }
     }
 }
@@ -285,14 +367,15 @@ static void print(struct game *game, const struct sequence *sequence)
 /* ---- tests ---- */
 
 /* The first of `n` sequences that differs, shrunk; false when there is none. */
-static bool find_difference(struct game *game, size_t n, uint64_t *seed, struct sequence *out)
+static bool find_difference(struct game *game, unsigned sort, size_t n, uint64_t *seed,
+                            struct sequence *out)
 {
     static struct sequence sequences[IN_FLIGHT];
 
     for (size_t done = 0; done < n; done += IN_FLIGHT) {
         memset(sequences, 0, sizeof sequences);
         for (size_t i = 0; i < IN_FLIGHT; i++) {
-            draw_sequence(seed, &sequences[i]);
+            draw_sequence(seed, sort, &sequences[i]);
         }
 
         const size_t first = play_many(game, sequences);
@@ -306,7 +389,7 @@ static bool find_difference(struct game *game, size_t n, uint64_t *seed, struct 
     return false;
 }
 
-Test(redis_script_random, judges_as_the_model_does)
+static void judge_as_the_model(unsigned sort)
 {
     struct game game = {0};
     struct sequence difference;
@@ -314,12 +397,48 @@ Test(redis_script_random, judges_as_the_model_does)
     uint64_t seed = first_seed;
 
     cr_assert(wr_script_bed_init(&game.bed));
-    if (find_difference(&game, N_SEQUENCES, &seed, &difference)) {
+    if (find_difference(&game, sort, N_SEQUENCES, &seed, &difference)) {
         print(&game, &difference);
         wr_script_bed_fini(&game.bed);
-        cr_assert_fail("script and model differ, with seed %" PRIu64, first_seed);
+        cr_assert_fail("%s: script and model differ, with seed %" PRIu64, sorts[sort].name,
+                       first_seed);
     }
     wr_script_bed_fini(&game.bed);
+}
+
+Test(redis_script_random, judges_fixed_windows_as_the_model_does)
+{
+    judge_as_the_model(0);
+}
+
+Test(redis_script_random, judges_windows_from_the_first_hit_as_the_model_does)
+{
+    judge_as_the_model(1);
+}
+
+Test(redis_script_random, judges_windows_of_the_calendar_as_the_model_does)
+{
+    judge_as_the_model(2);
+}
+
+Test(redis_script_random, judges_sliding_windows_as_the_model_does)
+{
+    judge_as_the_model(3);
+}
+
+Test(redis_script_random, judges_sliding_buckets_as_the_model_does)
+{
+    judge_as_the_model(4);
+}
+
+Test(redis_script_random, judges_sliding_logs_as_the_model_does)
+{
+    judge_as_the_model(5);
+}
+
+Test(redis_script_random, judges_token_buckets_as_the_model_does)
+{
+    judge_as_the_model(6);
 }
 
 /* Of a model that does not add up the hits on one key there is soon an example of two takes. */
@@ -327,10 +446,10 @@ Test(redis_script_random, finds_a_fault_and_shrinks_it)
 {
     struct game game = {.has_faulty_model = true};
     struct sequence difference;
-    uint64_t seed = 1; /* of others it may be three takes */
+    uint64_t seed = 2; /* of others it may be three takes */
 
     cr_assert(wr_script_bed_init(&game.bed));
-    cr_assert(find_difference(&game, N_SEQUENCES, &seed, &difference));
+    cr_assert(find_difference(&game, 0, N_SEQUENCES, &seed, &difference));
     cr_assert_eq(difference.n, 1u);
     cr_assert_eq(difference.calls[0].n, 2u);
     cr_assert_eq(difference.calls[0].ones[0].key, difference.calls[0].ones[1].key);

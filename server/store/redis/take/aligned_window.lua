@@ -1,0 +1,128 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Fixed windows of other alignments: '<Bdd' of the kind, the end of the window, its hits. A take in
+-- windows of the calendar has four ends behind it: of the window before the caller's, of that one,
+-- and of the two after it. Its clock need not agree with this one.
+--
+-- By alignment differ: end_of(take), of a window that begins; goes_on(take, ending), whether it is not
+-- of another time; start_of(take, ending), of the window that ends then, or when that is over, of one
+-- that begins.
+local function make_aligned_window(number, kind)
+
+  function kind.decode(text, take)
+
+    local stored, ending, used = number, 0, 0
+
+    if text and #text ~= 17 then
+      return nil
+    end
+    if text then
+      stored, ending, used = unpack('<Bdd', text)
+    end
+    if stored ~= number or not (is_count(ending) and is_count(used)) then
+      return nil
+    end
+
+    local stored_expiry = ending
+
+    if ending <= now or not kind.goes_on(take, ending) then
+      n_restarted = n_restarted + (ending > now and 1 or 0)
+      ending, used = kind.end_of(take), 0
+    end
+    return {ending = ending, used = used, stored_expiry = stored_expiry, is_changed = false}
+  end
+
+  function kind.judge(state, take, hits)
+    local remains = take.limit - (state.used + hits)
+    local left = state.ending - now
+
+    return remains < 0 and OVER or remains, kind.n_parameters == 0 and min(left, take.length) or left
+  end
+
+  function kind.add(state, _, hits)
+    state.used = min(state.used + hits, COUNT_MAX)
+    state.stored_expiry = state.ending
+    state.is_changed = true
+  end
+
+  function kind.give(state, take, hits)
+    state.is_changed = state.is_changed or (hits > 0 and state.used > 0)
+    state.used = max(state.used - hits, 0)
+    return kind.judge(state, take, 0)
+  end
+
+  function kind.encode(state)
+    return pack('<Bdd', number, state.ending, state.used), state.ending
+  end
+
+  return kind
+end
+
+-- At the first hit after the last one ended.
+makers[5] = function()
+  return make_aligned_window(5, {
+    n_parameters = 0,
+    end_of = function(take)
+      return now + take.length
+    end,
+    goes_on = function(take, ending)
+      return ending - now <= 2 * take.length
+    end,
+    start_of = function(take, ending)
+      return ending <= now and now or ending - take.length
+    end,
+  })
+end
+
+-- The calendar's. By lengths, where the caller's clock is so far off that the ends do not do.
+makers[6] = function()
+  -- The end that comes after `time`.
+  local function end_after(take, time)
+    local ends = {take.a, take.b, take.c, take.d}
+
+    for i = 1, 4 do
+      if ends[i] > time then
+        return ends[i]
+      end
+    end
+    return take.d + (floor((time - take.d) / take.length) + 1) * take.length
+  end
+
+  return make_aligned_window(6, {
+    n_parameters = 4,
+    end_of = function(take)
+      return end_after(take, now)
+    end,
+    goes_on = function(take, ending)
+      return ending - now <= take.length or ending <= end_after(take, end_after(take, now))
+    end,
+    start_of = function(take, ending)
+      local ends = {take.a, take.b, take.c, take.d}
+      local time = ending <= now and now or ending - 1
+
+      for i = 4, 1, -1 do
+        if ends[i] <= time then
+          return i < 4 and ends[i] or ends[i] + floor((time - ends[i]) / take.length) * take.length
+        end
+      end
+      return take.a - take.length
+    end,
+  })
+end
+
+-- At multiples of their length, as kind 0: for what has to be a string.
+makers[7] = function()
+  local function end_of(take)
+    return now - now % take.length + take.length
+  end
+
+  return make_aligned_window(7, {
+    n_parameters = 0,
+    end_of = end_of,
+    goes_on = function(take, ending)
+      return ending - end_of(take) <= take.length
+    end,
+    start_of = function(take, ending)
+      return (ending <= now and end_of(take) or ending) - take.length
+    end,
+  })
+end
