@@ -157,8 +157,8 @@ static bool take_command(struct wr_command_line *line, FILE *err)
     }
     if (line->n_operands > 0 && line->command == WR_COMMAND_SERVE) {
         fprintf(err,
-                "weir: there is no command '%s'; commands are serve (the default) and "
-                "check; see weir --help\n",
+                "weir: there is no command '%s'; commands are serve (the default), "
+                "check and simulate; see weir --help\n",
                 line->operands[0]);
         return false;
     }
@@ -227,7 +227,8 @@ void wr_options_print_help(FILE *out)
 {
     fprintf(out, "weir - decides rate limits for Envoy and other gRPC callers\n\n"
                  "  weir [serve] [OPTIONS]        serve until SIGTERM\n"
-                 "  weir check FILES|DIRS         check rules; 0: all good, 1: errors\n\n"
+                 "  weir check FILES|DIRS         check rules; 0: all good, 1: errors\n"
+                 "  weir simulate --help          play a load against rules on a virtual clock\n\n"
                  "Each option has a variable; a flag beats a variable beats the default.\n\n");
     for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
         const struct wr_option_row *const row = &wr_option_rows[i];

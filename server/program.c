@@ -2,11 +2,13 @@
 #include "program.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sysexits.h>
 
 #include "check.h"
 #include "metrics/metrics.h"
 #include "options.h"
+#include "simulate/simulate.h"
 
 static void list_metrics(void)
 {
@@ -39,20 +41,29 @@ static int run(const struct wr_command_line *line, wr_backend_new_fn new_backend
     }
 }
 
+/* What is printed and lost is no success. */
+static int flush(int code)
+{
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "weir: what was to be printed could not be written\n");
+        return EX_IOERR;
+    }
+    return code;
+}
+
 int wr_program(int argc, char **argv, wr_backend_new_fn new_backend)
 {
     struct wr_command_line line;
 
+    if (argc > 1 && strcmp(argv[1], "simulate") == 0) { /* has flags of its own */
+        return flush(wr_simulate(argc - 1, argv + 1, stdout, stderr));
+    }
     if (!wr_command_line_parse(argc, argv, stderr, &line)) {
         return EX_USAGE;
     }
 
-    int code = run(&line, new_backend);
+    const int code = flush(run(&line, new_backend));
 
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        fprintf(stderr, "weir: what was to be printed could not be written\n");
-        code = EX_IOERR;
-    }
     wr_command_line_fini(&line);
     return code;
 }

@@ -101,3 +101,21 @@ def test_big_files_are_bounded(check):
         assert status == 1
         assert flag in text
     assert check({"huge.yaml": b"#" * (100 << 20)})[0] == 1
+
+
+def test_two_limits_of_one_thing_are_led_to_the_list(check):
+    status, text = check({"a.yaml": "domain: d\ndescriptors:\n"
+                          "  - {key: user, rate_limit: {unit: minute, requests_per_unit: 60}}\n"
+                          "  - {key: user, rate_limit: {unit: hour, requests_per_unit: 600}}\n"})
+    assert status == 1
+    assert ("a.yaml:4:6: error: key `user` with no value is already defined at a.yaml:3:6 (in d.user); several limits of "
+            "one rule stand in a list, as in `limits: [{unit: minute, requests_per_unit: 60}, {unit: hour, "
+            "requests_per_unit: 600}]`") in text
+
+
+def test_the_store_says_how_short_a_window_may_be(check):
+    rules = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {window: 5ms, requests_per_unit: 5}}\n"
+    assert check({"a.yaml": rules})[0] == 0
+    status, text = check({"a.yaml": rules}, "--store", "redis", "--redis-url", "redis://127.0.0.1")
+    assert status == 1
+    assert "a.yaml:3:35: error: `window: 5ms` is too short for Redis, which needs 10ms or more" in text

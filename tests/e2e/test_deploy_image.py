@@ -83,7 +83,7 @@ def test_build_packages_are_those_of_the_scripts():
 def test_runtime_packages_are_what_the_programs_need():
     needed = set().union(*(needed_packages(os.path.join(RELEASE, p)) for p in ("weir", "weirctl")))
     # The C library is in every base image; certificate authorities are no library.
-    assert installed(IMAGE) == needed - {"libc6"} | {"ca-certificates"}
+    assert installed(IMAGE) == needed - {"libc6"} | {"ca-certificates", "tzdata"}
 
 
 def test_what_is_copied_is_enough_to_configure(tmp_path):

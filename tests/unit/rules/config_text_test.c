@@ -233,3 +233,60 @@ Test(config_text, null_takes_a_word_away_that_was_there)
     cr_assert_not(policy.has_count || policy.has_failure_mode);
     texts_fini(&texts);
 }
+
+Test(config_text, a_word_is_taken_by_its_letters_with_its_place)
+{
+    static const struct {
+        const char *text, *word;
+        bool is_quoted, is_good;
+    } rows[] = {
+        {"0.7", "0.7", false, true}, {"0.70", "0.70", true, true},  {"100ms", "100ms", false, true},
+        {"1e3", "1e3", false, true}, {"true", "true", false, true}, {"~", "", false, true},
+        {"", "", false, true},       {"", "", true, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node =
+            rows[i].is_quoted ? quoted(rows[i].text) : plain(rows[i].text);
+        struct wr_draft_text word = {0};
+        struct texts texts;
+
+        texts_init(&texts);
+
+        struct wr_config_reader reader = texts_reader(&texts);
+
+        cr_assert_eq(wr_config_word(&reader, &node, WR_KEY_HEADROOM, NULL, &word), rows[i].is_good,
+                     "row %zu", i);
+        cr_assert(wr_str_equal(word.text, wr_str_of(rows[i].word)), "row %zu", i);
+        cr_assert_eq(word.place.line, word.text.len > 0 ? 3u : 0u, "row %zu", i);
+        cr_assert_eq(reader.n_errors, rows[i].is_good ? 0u : 1u, "row %zu", i);
+        texts_fini(&texts);
+    }
+}
+
+Test(config_text, a_number_with_its_place_is_set_unless_it_is_null)
+{
+    static const struct {
+        const char *text;
+        bool is_good, is_set;
+        uint32_t number;
+    } rows[] = {
+        {"7", true, true, 7}, {"0", true, true, 0}, {"~", true, false, 0}, {"x", false, false, 0}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node = plain(rows[i].text);
+        struct wr_draft_number number = {0};
+        struct texts texts;
+
+        texts_init(&texts);
+
+        struct wr_config_reader reader = texts_reader(&texts);
+
+        cr_assert_eq(wr_config_placed_number(&reader, &node, WR_KEY_BURST, NULL, &number),
+                     rows[i].is_good, "row %zu", i);
+        cr_assert_eq(number.is_set, rows[i].is_set, "row %zu", i);
+        cr_assert_eq(number.number, rows[i].number, "row %zu", i);
+        cr_assert_eq(number.place.line, rows[i].is_good ? 3u : 0u, "row %zu", i);
+        texts_fini(&texts);
+    }
+}

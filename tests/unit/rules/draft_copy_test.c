@@ -14,7 +14,11 @@ static const char text[] =
     "  - {key: k, value: 'x*', share_threshold: true, metadata: {a: [1, {b: c}]},\n"
     "     rate_limit: {unit: day, requests_per_unit: 7, name: n, replaces: [{name: m}],\n"
     "     count: all, failure_mode: deny}}\n"
-    "  - {key: l, shadow_mode: true, descriptors: [{key: m, rate_limit: {unlimited: true}}]}\n";
+    "  - {key: l, shadow_mode: true, descriptors: [{key: m, rate_limit: {unlimited: true}}]}\n"
+    "  - {key: n, group_ip: {ipv4: 24}, limits: [{unit: day, unit_multiplier: 2, name: two},\n"
+    "     {unit: day, align: calendar, time_zone: Asia/Tokyo, headroom: 0.7,\n"
+    "     warm_up: {duration: 30s, start: 0.3}},\n"
+    "     {window: 90m, algorithm: token_bucket, burst: 5, replaces: [{name: m}]}]}\n";
 
 static void assert_text(struct wr_str got, const char *want)
 {
@@ -44,7 +48,7 @@ Test(draft_copy, it_outlives_what_it_was_made_of)
     assert_text(copy.source, "f.yaml");
     assert_text(copy.domain, "d");
     assert_place(copy.place, 1, 9);
-    cr_assert_eq(copy.n_rules, 2u);
+    cr_assert_eq(copy.n_rules, 3u);
     assert_place(copy.count_place, 2, 8);
     cr_assert_eq(copy.policy.count, WR_COUNT_ADMITTED);
 
@@ -73,6 +77,42 @@ Test(draft_copy, it_outlives_what_it_was_made_of)
     wr_arena_fini(&arena);
 }
 
+Test(draft_copy, layers_outlive_what_they_were_made_of)
+{
+    struct wr_arena arena;
+    struct wr_draft copy;
+    struct texts texts;
+
+    wr_arena_init(&arena, 64);
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml", text);
+    cr_assert(wr_draft_copy(&arena, &texts.drafts[0], &copy));
+    texts_fini(&texts);
+
+    const struct wr_draft_rule *const rule = &copy.rules[2];
+    const struct wr_draft_limit *const layers = rule->layers;
+
+    cr_assert(rule->has_group_ip);
+    cr_assert_eq(rule->n_layers, 3u);
+    assert_place(rule->layers_place, 8, 44);
+    assert_place(rule->group_ip_place, 8, 24);
+    assert_place(rule->ipv4_bits.place, 8, 31);
+    assert_text(layers[0].name, "two");
+    assert_place(layers[0].multiplier.place, 8, 74);
+    assert_text(layers[1].align.text, "calendar");
+    assert_text(layers[1].time_zone.text, "Asia/Tokyo");
+    assert_place(layers[1].time_zone.place, 9, 46);
+    assert_text(layers[1].headroom.text, "0.7");
+    assert_text(layers[1].warm_up_duration.text, "30s");
+    assert_text(layers[1].warm_up_start.text, "0.3");
+    assert_place(layers[1].warm_up_place, 10, 15);
+    assert_text(layers[2].window.text, "90m");
+    assert_text(layers[2].algorithm.text, "token_bucket");
+    assert_place(layers[2].burst.place, 11, 52);
+    assert_text(layers[2].replaces[0].name, "m");
+    wr_arena_fini(&arena);
+}
+
 Test(draft_copy, memory_that_runs_out_is_no_half_copy)
 {
     struct texts texts;
@@ -89,7 +129,7 @@ Test(draft_copy, memory_that_runs_out_is_no_half_copy)
         failing_malloc_start(n);
         is_copied = wr_draft_copy(&arena, &texts.drafts[0], &copy);
         failing_malloc_stop();
-        cr_assert_eq(copy.n_rules, is_copied ? 2u : 99u, "%zu", n);
+        cr_assert_eq(copy.n_rules, is_copied ? 3u : 99u, "%zu", n);
         wr_arena_fini(&arena);
     }
     cr_assert_gt(n, 3u);

@@ -75,3 +75,13 @@ Test(rules_source, none_at_all_is_an_error_that_says_what_to_give)
     cr_assert_not_null(strstr(said, "--rules"));
     cr_assert_not_null(strstr(said, "RUNTIME_ROOT"));
 }
+
+Test(rules_source, with_redis_windows_are_no_shorter_than_the_way_there)
+{
+    struct wr_options options = nothing;
+
+    options.store = WR_STORE_LOCAL;
+    cr_assert_eq(wr_load_options_of(&options).min_window_us, 0);
+    options.store = WR_STORE_REDIS;
+    cr_assert_eq(wr_load_options_of(&options).min_window_us, 10000);
+}

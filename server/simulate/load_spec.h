@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The load that a simulation plays, as a person writes it: KIND[,NAME=VALUE…].
+ *
+ *   steady,rate=20/s[,for=5m]             evenly
+ *   poisson,rate=20/s[,for=5m][,seed=1]   at random, independently of one another
+ *   boundary[,hits=100][,gap=1ms]         so many just before a window's end, and as many after it
+ *   adversary[,for=3m]                    whatever gets the most through in any trailing window
+ *   csv:FILE                              a recorded trace: SECONDS[,HITS] a line
+ *
+ * Threads: pure functions.
+ */
+#ifndef WR_SIMULATE_LOAD_SPEC_H
+#define WR_SIMULATE_LOAD_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wr_load_kind {
+    WR_LOAD_STEADY,
+    WR_LOAD_POISSON,
+    WR_LOAD_BOUNDARY,
+    WR_LOAD_ADVERSARY,
+    WR_LOAD_CSV,
+};
+
+/* So many hits in so long. */
+struct wr_rate {
+    uint64_t hits;
+    int64_t per_us;
+};
+
+/* 0 where nothing was said: then what is measured against has a say. */
+struct wr_load_spec {
+    enum wr_load_kind kind;
+    struct wr_rate rate;
+    int64_t duration_us;
+    int64_t gap_us; /* from the last hit before the boundary to it */
+    uint64_t hits;
+    uint64_t seed;
+    const char *path; /* of a trace; borrowed */
+};
+
+#define WR_LOAD_MESSAGE_SIZE 160
+
+/* 20/s, 600/m; false when it is no such. */
+bool wr_rate_parse(const char *text, struct wr_rate *out_rate);
+
+/* False: `message` says what is wrong and what is allowed. */
+bool wr_load_spec_parse(const char *text, struct wr_load_spec *out_spec,
+                        char message[WR_LOAD_MESSAGE_SIZE]);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a simulation came to, for people and for programs.
+ *
+ * Threads: owner thread only.
+ */
+#ifndef WR_SIMULATE_REPORT_H
+#define WR_SIMULATE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "simulate/play.h"
+#include "simulate/worst.h"
+
+/* A moment is so small a part of a window. */
+#define WR_SIM_MOMENTS 100
+
+struct wr_sim_row {
+    const char *rule;       /* its file */
+    const char *load;       /* as written */
+    struct wr_rate against; /* the limit and window that are measured against */
+    uint64_t n_admitted, n_refused;
+    struct wr_worst trailing; /* the most in any trailing window */
+    struct wr_worst moment;   /* the most in any hundredth of one */
+};
+
+/* The row of one play. */
+struct wr_sim_row wr_sim_row_of(const char *rule, const char *load, const struct wr_rate *against,
+                                const struct wr_played *played);
+
+void wr_sim_print_table(const struct wr_sim_row *rows, size_t n, FILE *out);
+
+/* An array of objects. False when memory is out or `out` takes no more. */
+bool wr_sim_print_json(const struct wr_sim_row *rows, size_t n, FILE *out);
+
+#endif

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows, algorithms and layers in a running server: what a reload keeps, and what else works with each of them."""
+import pytest
+from weirserver import eventually, replace, same
+
+PAIR = ["k", "v"]
+HOUR = "unit: hour, requests_per_unit: "
+# Each with room for as many hits at once as its number.
+KINDS = {
+    "fixed_window": "",
+    "first_hit": ", align: first_hit",
+    "calendar": ", unit: day, align: calendar, time_zone: Asia/Tokyo",
+    "sliding_window": ", algorithm: sliding_window",
+    "sliding_buckets": ", algorithm: sliding_buckets",
+    "sliding_log": ", algorithm: sliding_log",
+    "token_bucket": ", algorithm: token_bucket, burst: %d",
+}
+
+
+def limit(kind, number):
+    more = KINDS[kind]
+    unit = "" if "unit:" in more else ", unit: hour"
+    return "{requests_per_unit: %d%s%s}" % (number, unit, more % number if "%d" in more else more)
+
+
+def rule(body):
+    return "domain: d\ndescriptors:\n  - {key: k, %s}\n" % body
+
+
+def status(code, left, number, kind):
+    return f"{code} {left} of {number}/{'DAY' if kind == 'calendar' else 'HOUR'}? reset *"
+
+
+def hits(n, pair=None):
+    return {"entries": [pair or PAIR], "hits": n}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+def test_another_number_keeps_what_was_counted(launch, kind):
+    server = launch({"r.yaml": rule("rate_limit: " + limit(kind, 10))})
+    caller = server.caller()
+    same("OK: " + status("OK", 6, 10, kind), caller.call("d", hits(4)))
+    replace(server.rules, "r.yaml", rule("rate_limit: " + limit(kind, 20)))
+    eventually("OK: " + status("OK", 16, 20, kind), lambda: caller.peek("d", PAIR))
+    replace(server.rules, "r.yaml", rule("rate_limit: " + limit(kind, 5)))
+    eventually("OK: " + status("OK", 1, 5, kind), lambda: caller.peek("d", PAIR))
+
+
+def test_another_kind_begins_anew(launch, kind):
+    other = "token_bucket" if kind == "fixed_window" else "fixed_window"
+    server = launch({"r.yaml": rule("rate_limit: " + limit(kind, 10))})
+    caller = server.caller()
+    same("OK: " + status("OK", 6, 10, kind), caller.call("d", hits(4)))
+    replace(server.rules, "r.yaml", rule("rate_limit: " + limit(other, 20)))
+    eventually("OK: " + status("OK", 20, 20, other), lambda: caller.peek("d", PAIR))
+
+
+def test_another_window_begins_anew(launch):
+    server = launch({"r.yaml": rule("rate_limit: {window: 90m, requests_per_unit: 10}")})
+    caller = server.caller()
+    same("OK: OK 6 of 10/* reset *", caller.call("d", hits(4)))
+    replace(server.rules, "r.yaml", rule("rate_limit: {window: 91m, requests_per_unit: 11}"))
+    eventually("OK: OK 11 of 11/* reset *", lambda: caller.peek("d", PAIR))
+
+
+def test_a_layer_that_is_added_leaves_the_others_their_count(launch):
+    server = launch({"r.yaml": rule("rate_limit: {unit: hour, requests_per_unit: 10}")})
+    caller = server.caller()
+    same("OK: OK 6 of 10/HOUR", caller.call("d", hits(4)))
+    replace(server.rules, "r.yaml", rule("limits: [{unit: hour, requests_per_unit: 9}, {unit: day, requests_per_unit: 90}]"))
+    eventually("OK: OK 5 of 9/HOUR", lambda: caller.peek("d", PAIR))
+
+
+def test_looks_refunds_and_overshoot(launch, kind):
+    caller = launch(rule("rate_limit: " + limit(kind, 10))).caller()
+    same("OK: " + status("OK", 10, 10, kind), caller.peek("d", PAIR))
+    same("OK: " + status("OK", 2, 10, kind), caller.call("d", hits(8)))
+    same("OK: " + status("OK", 5, 10, kind), caller.call("d", {"entries": [PAIR], "refund": 3}))
+    same("OK: " + status("OK", 0, 10, kind), caller.call("d", hits(5)))
+    same("OK: " + status("OK", 0, 10, kind), caller.peek("d", PAIR))
+    same("OVER: " + status("OVER", 0, 10, kind), caller.call("d", [PAIR]))
+
+
+def test_a_trial_and_a_quota_refuse_nobody_alone(launch, kind):
+    rules = ("domain: d\ndescriptors:\n"
+             f"  - {{key: s, shadow_mode: true, rate_limit: {limit(kind, 1)}}}\n"
+             f"  - {{key: q, quota_mode: true, rate_limit: {limit(kind, 1)}}}\n"
+             f"  - {{key: f, quota_mode: true, rate_limit: {limit(kind, 9)}}}\n")
+    caller = launch(rules).caller()
+    shadow, quota, free = ([[key, "v"]] for key in "sqf")
+    caller.call("d", shadow, quota, free)
+    same(f"OK: {status('OK', 0, 1, kind)}, {status('OVER', 0, 1, kind)}, {status('OK', 7, 9, kind)}",
+         caller.call("d", shadow, quota, free))
+    same(f"OVER: {status('OVER', 0, 1, kind)}", caller.call("d", quota))
+
+
+def test_shared_patterns_and_groups_of_addresses(launch, kind):
+    rules = ("domain: d\ndescriptors:\n"
+             f"  - {{key: p, value: 'a*', share_threshold: true, rate_limit: {limit(kind, 5)}}}\n"
+             f"  - {{key: ip, group_ip: {{ipv4: 24, ipv6: 64}}, rate_limit: {limit(kind, 5)}}}\n")
+    caller = launch(rules).caller()
+    for values, left in ((("192.0.2.1", "192.0.2.99", "::ffff:192.0.2.7"), 2), (("2001:db8::1", "2001:db8:0:0:1::"), 3),
+                         (("192.0.3.1",), 4), (("192.0.2.0/24",), 4), (("ann",), 4)):
+        for value in values:
+            reply = caller.call("d", [["ip", value]])
+        same("OK: " + status("OK", left, 5, kind), reply)
+    caller.call("d", [["p", "a1"]])
+    same("OK: " + status("OK", 3, 5, kind), caller.call("d", [["p", "a2"]]))
+
+
+def test_an_override_has_its_number_and_unit_and_the_kind_of_its_path(launch, kind):
+    caller = launch(rule("rate_limit: " + limit(kind, 10))).caller()
+    unit = "DAY" if kind == "calendar" else "HOUR"
+    # of one number and unit with the rule it goes on where the rule was
+    same("OK: " + status("OK", 6, 10, kind), caller.call("d", hits(4)))
+    same("OK: " + status("OK", 5, 10, kind), caller.call("d", {"entries": [PAIR], "limit": [10, unit]}))
+    same("OK: " + status("OK", 4, 10, kind), caller.call("d", [PAIR]))
+
+
+def test_a_replaced_layer_is_not_counted(launch):
+    rules = ("domain: d\ndescriptors:\n"
+             "  - {key: k, limits: [{unit: hour, requests_per_unit: 1, name: tight}, {unit: day, requests_per_unit: 9}]}\n"
+             "  - {key: vip, rate_limit: {unit: hour, requests_per_unit: 99, replaces: [{name: tight}]}}\n")
+    caller = launch(rules).caller()
+    same("OK: OK 0 of 1/HOUR?", caller.call("d", [PAIR]))
+    same("OVER: OVER 0 of 1/HOUR?", caller.call("d", [PAIR]))
+    same("OK: OK 7 of 9/DAY, OK 98 of 99/HOUR", caller.call("d", [PAIR], [["vip", "v"]]))
+
+
+def test_layers_on_trial_are_charged_as_in_earnest(launch):
+    caller = launch(rule("shadow_mode: true, limits: [{unit: hour, requests_per_unit: 2}, {unit: day, requests_per_unit: 9}]")).caller()
+    for _ in range(6):
+        reply = caller.call("d", [PAIR])
+    same("OK: OK 0 of 2/HOUR", reply)
+
+
+def test_the_window_is_the_name_of_a_status_without_one(launch):
+    caller = launch(rule("rate_limit: {window: 90m, requests_per_unit: 9}")).caller()
+    found = caller.call("d", [PAIR])["statuses"][0]["limit"]
+    assert (found["rpu"], found["unit"], found["name"]) == (9, "HOUR", "90m")
+
+
+def test_headers_agree_with_the_layer_that_is_shown(launch):
+    caller = launch(rule("limits: [{unit: hour, requests_per_unit: 9}, {unit: day, requests_per_unit: 2}]"),
+                    env={"LIMIT_RESPONSE_HEADERS_ENABLED": "true"}).caller()
+    for left in ("1", "0", "0"):
+        reply = caller.call("d", [PAIR])
+        headers = {h.lower(): v for h, v in reply["headers"]}
+        assert headers["ratelimit-limit"] == "2"
+        assert headers["ratelimit-remaining"] == left
+        # a mark of what is left of a day, which no layer but that one has
+        assert headers["ratelimit-reset"] == {"reset": 86400}

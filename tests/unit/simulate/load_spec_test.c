@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulate/load_spec.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define S(seconds) (INT64_C(1000000) * (seconds))
+
+Test(load_spec, read)
+{
+    static const struct {
+        const char *text;
+        struct wr_load_spec spec;
+    } rows[] = {
+        {"steady,rate=20/s", {.kind = WR_LOAD_STEADY, .rate = {20, S(1)}, .seed = 1}},
+        {"steady,rate=1/ms,for=5m",
+         {.kind = WR_LOAD_STEADY, .rate = {1, 1000}, .duration_us = S(300), .seed = 1}},
+        {"poisson,rate=600/m,seed=7,for=2h",
+         {.kind = WR_LOAD_POISSON, .rate = {600, S(60)}, .duration_us = S(7200), .seed = 7}},
+        {"boundary", {.kind = WR_LOAD_BOUNDARY, .seed = 1}},
+        {"boundary,hits=9,gap=250us",
+         {.kind = WR_LOAD_BOUNDARY, .hits = 9, .gap_us = 250, .seed = 1}},
+        {"adversary,for=1d", {.kind = WR_LOAD_ADVERSARY, .duration_us = S(86400), .seed = 1}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_load_spec spec;
+        char message[WR_LOAD_MESSAGE_SIZE] = "";
+
+        cr_assert(wr_load_spec_parse(rows[i].text, &spec, message), "%s: %s", rows[i].text,
+                  message);
+        cr_assert_eq(spec.kind, rows[i].spec.kind, "%s", rows[i].text);
+        cr_assert_eq(spec.rate.hits, rows[i].spec.rate.hits, "%s", rows[i].text);
+        cr_assert_eq(spec.rate.per_us, rows[i].spec.rate.per_us, "%s", rows[i].text);
+        cr_assert_eq(spec.duration_us, rows[i].spec.duration_us, "%s", rows[i].text);
+        cr_assert_eq(spec.gap_us, rows[i].spec.gap_us, "%s", rows[i].text);
+        cr_assert_eq(spec.hits, rows[i].spec.hits, "%s", rows[i].text);
+        cr_assert_eq(spec.seed, rows[i].spec.seed, "%s", rows[i].text);
+    }
+}
+
+Test(load_spec, a_trace)
+{
+    struct wr_load_spec spec;
+    char message[WR_LOAD_MESSAGE_SIZE] = "";
+
+    cr_assert(wr_load_spec_parse("csv:a,b.csv", &spec, message));
+    cr_assert_eq(spec.kind, WR_LOAD_CSV);
+    cr_assert_str_eq(spec.path, "a,b.csv");
+}
+
+Test(load_spec, refused)
+{
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"", "a load is steady"},
+        {"flood", "'flood'"},
+        {"csv:", "needs a file"},
+        {"steady", "needs a rate"},
+        {"steady,rate=0/s", "20/s"},
+        {"steady,rate=20", "20/s"},
+        {"steady,rate=20/w", "20/s"},
+        {"steady,rate=-1/s", "20/s"},
+        {"steady,rate=20/s,for=5", "one of us"},
+        {"steady,rate=20/s,for=0s", "one of us"},
+        {"boundary,hits=x", "hits is a number"},
+        {"boundary,hits", "NAME=VALUE"},
+        {"boundary,size=3", "rate, for, gap"},
+        {"poisson,rate=1/s,seed=99999999999", "seed is a number"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_load_spec spec;
+        char message[WR_LOAD_MESSAGE_SIZE] = "";
+
+        cr_assert_not(wr_load_spec_parse(rows[i].text, &spec, message), "%s", rows[i].text);
+        cr_assert_not_null(strstr(message, rows[i].says), "%s: %s", rows[i].text, message);
+    }
+}
