@@ -218,7 +218,9 @@ def test_full_redis(redis, serve):
     redis.call("CONFIG", "SET", "maxmemory", "1")
     assert code_of(caller.call("d", [["k", "a"]])) == "UNAVAILABLE"
     wait_until(lambda: "maxmemory is reached" in server.log(), "advice in the log")
+    wait_until(lambda: health(server) == "NOT_SERVING", "NOT_SERVING with a Redis that takes nothing")
     redis.call("CONFIG", "SET", "maxmemory", "0")
+    wait_until(lambda: health(server) == "SERVING", "SERVING with room again")
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
 
 
@@ -252,6 +254,7 @@ def test_user_without_rights(redis, serve):
     server = serve(f"redis://weir:pw@{redis.url}", *PATIENT)
     wait_until(lambda: code_of(server.caller().call("d", [["k", "a"]])) == "UNAVAILABLE", "UNAVAILABLE")
     wait_until(lambda: "the user may not do this" in server.log(), "advice in the log")
+    wait_until(lambda: health(server) == "NOT_SERVING", "NOT_SERVING without rights")
 
 
 def test_primary_that_becomes_a_replica(redis, start_redis, serve):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "store/redis/command.h"
+#include "store/redis/fault.h"
 #include "store/redis/key.h"
 #include "store/redis/loop.h"
 #include "store/redis/route.h"
@@ -56,6 +57,10 @@ enum wr_err wr_redis_heartbeat_init(struct wr_redis_heartbeat *heartbeat, struct
 
 void wr_redis_heartbeat_learn(struct wr_redis_heartbeat *heartbeat, uint32_t count, int64_t mono_us)
 {
+    if (heartbeat->replicas == NULL) {
+        return;
+    }
+
     const uint32_t before = atomic_load_explicit(heartbeat->replicas, memory_order_relaxed);
 
     if (count < before && mono_us - heartbeat->last_high_mono_us < WR_REDIS_HEARTBEAT_FRESH_US) {
@@ -70,7 +75,12 @@ static void beat_ended(struct wr_redis_request *request, enum wr_redis_end end,
 {
     struct wr_redis_heartbeat *const heartbeat = request->context;
     const int64_t now_us = wr_redis_loop_now(heartbeat->loop);
+    struct wr_redis_fault fault;
 
+    if (end == WR_REDIS_REPLIED) {
+        heartbeat->on_beat(heartbeat->context,
+                           !wr_redis_fault_in(reply, &fault) || fault.reaction != WR_REDIS_REFUSED);
+    }
     if (end == WR_REDIS_REPLIED && reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 &&
         reply->integer <= UINT32_MAX) {
         wr_redis_heartbeat_learn(heartbeat, (uint32_t) reply->integer, now_us);
@@ -95,8 +105,11 @@ static void beat(struct wr_redis_timer *timer, int64_t mono_us)
 }
 
 void wr_redis_heartbeat_open(struct wr_redis_heartbeat *heartbeat, struct wr_redis_loop *loop,
-                             struct wr_redis_route *route)
+                             struct wr_redis_route *route,
+                             void (*on_beat)(void *context, bool is_usable), void *context)
 {
+    heartbeat->on_beat = on_beat;
+    heartbeat->context = context;
     heartbeat->loop = loop;
     heartbeat->route = route;
     heartbeat->timer = (struct wr_redis_timer){.on_due = beat, .context = heartbeat};

@@ -27,6 +27,8 @@ struct io {
     struct wr_redis_courier courier;
     struct wr_redis_job job;    /* open and close */
     struct wr_redis_timer away; /* runs while it is away and that is not told yet */
+    bool is_ready;              /* there is somebody to ask */
+    bool is_refused;            /* who does not let himself be written to */
     bool is_reachable;          /* as told */
 };
 
@@ -115,16 +117,30 @@ static void stays_away(struct wr_redis_timer *timer, int64_t mono_us)
     tell(timer->context, false);
 }
 
-static void route_ready(void *context, bool is_ready)
+static void look(struct io *io)
 {
-    struct io *const io = context;
-
-    if (is_ready) {
+    if (io->is_ready && !io->is_refused) {
         tell(io, true);
     } else if (!wr_redis_timer_is_set(&io->away)) {
         wr_redis_timer_set(wr_redis_loop_timers(io->loop), &io->away,
                            wr_redis_loop_now(io->loop) + AWAY_US);
     }
+}
+
+static void route_ready(void *context, bool is_ready)
+{
+    struct io *const io = context;
+
+    io->is_ready = is_ready;
+    look(io);
+}
+
+static void beat(void *context, bool is_usable)
+{
+    struct io *const io = context;
+
+    io->is_refused = !is_usable;
+    look(io);
 }
 
 /* ---- begin and end ---- */
@@ -135,8 +151,8 @@ static void open_route(struct wr_redis_job *job)
     struct redis_store *const store = io->store;
 
     io->route->ops->open(io->route);
-    if (store->options.replicas != NULL && io == store->ios) {
-        wr_redis_heartbeat_open(&store->heartbeat, io->loop, io->route);
+    if (io == store->ios) {
+        wr_redis_heartbeat_open(&store->heartbeat, io->loop, io->route, beat, io);
     }
 }
 
@@ -248,9 +264,9 @@ static enum wr_err start_io(struct io *io)
 static enum wr_err init_heartbeat(struct redis_store *store)
 {
     struct wr_hash_key id;
-    enum wr_err err = store->options.replicas == NULL ? WR_OK : wr_hash_key_draw(&id);
+    const enum wr_err err = wr_hash_key_draw(&id);
 
-    if (store->options.replicas == NULL || err != WR_OK) {
+    if (err != WR_OK) {
         return err;
     }
     return wr_redis_heartbeat_init(
