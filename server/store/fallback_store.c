@@ -75,6 +75,14 @@ static uint64_t share_of(uint64_t requests, uint32_t replicas)
     return requests / replicas + (requests % replicas != 0);
 }
 
+/* Every number of hits that a limit has. */
+static void take_share(struct wr_limit *limit, uint32_t replicas)
+{
+    limit->requests = share_of(limit->requests, replicas);
+    limit->burst = share_of(limit->burst, replicas);
+    limit->warm_up_start = share_of(limit->warm_up_start, replicas);
+}
+
 static void add_take(struct fallback_call *call, struct wr_take *origin, bool is_looked_at)
 {
     struct wr_take *const take = &call->takes[call->n_takes];
@@ -155,7 +163,7 @@ static void fall_back(struct fallback_call *call, bool is_torn)
     }
     choose_takes(call, is_torn);
     for (size_t i = 0; i < call->n_takes; i++) {
-        call->takes[i].limit.requests = share_of(call->takes[i].limit.requests, replicas);
+        take_share(&call->takes[i].limit, replicas);
     }
     ask_local(call);
     for (size_t i = 0; i < call->n_takes; i++) {

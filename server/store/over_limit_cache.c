@@ -25,10 +25,11 @@ struct cache_call {
     struct asked *asked;   /* one for each of them, in order */
 };
 
-/* Whether a refusal of `take` stands for whatever is taken later in the window. */
+/* Whether a refusal of `take` stands for whatever is taken later in the window. While a limit warms
+ * up, only the store knows what is enforced. */
 static bool is_lasting(const struct wr_batch *batch, const struct wr_take *take)
 {
-    return take->limit.algorithm == WR_ALGORITHM_FIXED_WINDOW &&
+    return take->limit.algorithm == WR_ALGORITHM_FIXED_WINDOW && take->limit.warm_up_us == 0 &&
            (batch->mode == WR_CHARGE_STOP || take->limit.count == WR_COUNT_ALL);
 }
 

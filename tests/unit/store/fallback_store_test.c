@@ -151,6 +151,34 @@ Test(fallback_store, enforces_a_share_and_says_so)
     }
 }
 
+/* Else each of them would let the whole burst through. */
+Test(fallback_store, a_burst_is_shared_as_well)
+{
+    struct wr_take take = take_of("a", 60);
+
+    take.limit.algorithm = WR_ALGORITHM_TOKEN_BUCKET;
+    take.limit.count = WR_COUNT_ADMITTED;
+    take.limit.burst = 6;
+    begin(3);
+    remote.answers[0] = WR_TAKE_AWAY;
+    cr_assert(!put_one(take).verdict.over);
+    cr_assert(!put_one(take).verdict.over);
+    cr_assert(put_one(take).verdict.over);
+    end();
+}
+
+Test(fallback_store, a_limit_that_warms_up_begins_with_its_share)
+{
+    struct wr_take take = take_of("a", 60);
+
+    take.limit.warm_up_us = 60 * SECOND;
+    take.limit.warm_up_start = 6;
+    begin(3);
+    remote.answers[0] = WR_TAKE_AWAY;
+    cr_assert_eq(put_one(take).verdict.enforced, 2u);
+    end();
+}
+
 Test(fallback_store, decides_nothing_while_the_number_is_unknown)
 {
     begin(0);

@@ -245,6 +245,17 @@ Test(over_limit_cache, asks_for_what_it_cannot_know)
     }
 }
 
+Test(over_limit_cache, does_not_remember_refusals_of_what_warms_up)
+{
+    struct wr_take take = take_of("a");
+
+    begin();
+    take.limit.warm_up_us = SECOND;
+    make_known(take);
+    cr_assert(is_asked_for(take));
+    end();
+}
+
 Test(over_limit_cache, knows_one_counter_from_another)
 {
     begin();
