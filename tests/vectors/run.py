@@ -38,15 +38,9 @@ os.environ.setdefault("SLOW_TIMEOUT_US", "5000000")
 # Which scenarios are not for this server, and why. The first reason that fits is counted.
 # Without rules Weir is UNAVAILABLE, which the replayer takes for a server that is not up yet.
 NEVER_UP = {"reload-start-with-bad-file"}
-# They count in ways that the store in Redis does not know yet.
-NOT_ON_REDIS = {"count-cost-over-limit-2", "count-cost-over-limit-3", "count-burst-exact-3", "count-burst-exact-4",
-                "config-first-hit-window", "time-idle-overflow", "time-window-story-3", "time-wait-is-enough-2",
-                "time-boundary-as-promised-2"}
 
 
-def reason_to_leave_out(scenario, kinds, store):
-    if store == "redis" and scenario["id"] in NOT_ON_REDIS:
-        return "new kinds of counters"
+def reason_to_leave_out(scenario, kinds):
     if scenario["id"] in NEVER_UP:
         return "unavailable without rules"
     if "http" in kinds:
@@ -56,13 +50,13 @@ def reason_to_leave_out(scenario, kinds, store):
     return None
 
 
-def select(corpus, store):
+def select(corpus):
     """-> ([id], Counter of reasons)"""
     import oraclelib
     ids, left_out = [], collections.Counter()
     for _, _, scenarios in oraclelib.load_scenarios(corpus):
         for s in scenarios:
-            reason = reason_to_leave_out(s, {k for _, step in oraclelib.unrolled(s["steps"]) for k in step}, store)
+            reason = reason_to_leave_out(s, {k for _, step in oraclelib.unrolled(s["steps"]) for k in step})
             if reason is None:
                 ids.append(s["id"])
             else:
@@ -147,7 +141,7 @@ def replay_with(store, args):
     left_out = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder, store_flags(store) as flags:
         for corpus in CORPORA:
-            ids, reasons = select(corpus, store)
+            ids, reasons = select(corpus)
             chosen = ids[::step]
             if len(chosen) < len(ids):
                 reasons["quick" if args.quick else "one store"] = len(ids) - len(chosen)
