@@ -79,8 +79,7 @@ def admits_once(program, server, prefix):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_by_pkg_config(language, prefix, sources, tmp_path, launch):
-    words = ["--define-variable=prefix=%s" % prefix, "--cflags", "--libs", "weir"]
-    flags = run("pkg-config", *words, PKG_CONFIG_PATH=os.path.join(lib(prefix), "pkgconfig")).split()
+    flags = run("pkg-config", "--cflags", "--libs", "weir", PKG_CONFIG_PATH=os.path.join(lib(prefix), "pkgconfig")).split()
     program = tmp_path / "user"
     run(*LANGUAGES[language], *WARNINGS, "-o", program, sources / f"user.{language}", *flags)
     admits_once(program, launch(RULES), prefix)
@@ -91,6 +90,34 @@ def test_by_find_package(prefix, sources, tmp_path, launch):
     run("cmake", "--build", tmp_path / "build")
     for language in LANGUAGES:
         admits_once(tmp_path / "build" / f"user_{language}", launch(RULES), prefix)
+
+
+def blocks_of_the_page(language):
+    with open(os.path.join(weirserver.ROOT, "docs", "client.md"), encoding="utf-8") as f:
+        section = f.read().split("\n## Install\n")[1].split("\n## ")[0]
+    found = re.findall(rf"^```{language}\n(.*?)^```", section, re.M | re.S)
+    assert found
+    return found
+
+
+def test_the_page_says_it_right_for_a_shell(tmp_path, launch):
+    """Every command of the page, in its order."""
+    (tmp_path / "guard.c").write_text(PROGRAM, encoding="utf-8")
+    script = "\n".join(blocks_of_the_page("sh")).replace("/opt/weir", str(tmp_path / "opt"))
+    script = script.replace("cmake --install build ", f"cmake --install {RELEASE} ").replace("127.0.0.1:8081", launch(RULES).address)
+    assert str(RELEASE) in script
+    result = weirserver.run("bash", "-euo", "pipefail", "-c", script, cwd=tmp_path, seconds=300)
+    assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["ok"]), result.stdout + result.stderr
+
+
+def test_the_page_says_it_right_for_cmake(prefix, tmp_path, launch):
+    snippet, = blocks_of_the_page("cmake")
+    (tmp_path / "guard.c").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(guard LANGUAGES C)\nadd_executable(guard guard.c)\n" + snippet, encoding="utf-8")
+    run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    admits_once(tmp_path / "build" / "guard", launch(RULES), prefix)
 
 
 def test_what_is_installed(prefix):
