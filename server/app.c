@@ -34,6 +34,8 @@
 
 #define MAX_NOTES 100
 #define MAX_WATCHERS 1000
+/* Some 20 for the server itself, and as many for connections. */
+#define LEAST_DESCRIPTORS 48
 #define N_METHODS (1 + WR_HEALTH_METHODS + WR_REFLECTION_METHODS)
 
 struct wr_app {
@@ -258,15 +260,27 @@ static int start_accepting(struct wr_app *app)
     return EX_OK;
 }
 
-/* Descriptors up to what the system allows this process: the default soft limit is small. */
-static void raise_descriptor_limit(void)
+/* Descriptors up to what the system allows this process: the default soft limit is small. False
+ * when that is too few to serve with. */
+static bool raise_descriptor_limit(void)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return true;
+    }
+    if (limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
         (void) setrlimit(RLIMIT_NOFILE, &limit);
     }
+    if (limit.rlim_cur < LEAST_DESCRIPTORS) {
+        wr_log(WR_LOG_ERROR,
+               "the limit on open files is %llu, and the server needs %d at least: raise it "
+               "(ulimit -n)",
+               (unsigned long long) limit.rlim_cur, LEAST_DESCRIPTORS);
+        return false;
+    }
+    return true;
 }
 
 static sigset_t end_signals(void)
@@ -300,7 +314,9 @@ static void wait_for_end(struct wr_app *app)
             uint64_t skipped;
 
             if (wr_log_limit_pass(&hangups, wr_clock_read(&app->clock).mono_us, &skipped)) {
-                wr_log(WR_LOG_INFO, "SIGHUP: looking at the rule files");
+                wr_log(WR_LOG_INFO,
+                       "SIGHUP: looking at the rule files; when nothing has changed, the "
+                       "rules in force stay, and no line follows");
             }
             wr_reload_look(app->reload);
         } else if (got > 0) {
@@ -390,12 +406,13 @@ int wr_app_run(const struct wr_options *options, wr_backend_new_fn new_backend)
     wr_log_set_level(options->log_level);
     (void) pthread_sigmask(SIG_BLOCK, &set, NULL);
     (void) signal(SIGPIPE, SIG_IGN);
-    raise_descriptor_limit();
     wr_current_rules_init(&app->rules);
 
     int code = EX_USAGE;
 
-    if (wr_rules_source_init(&app->source, options, stderr)) {
+    if (!raise_descriptor_limit()) {
+        code = EX_OSERR;
+    } else if (wr_rules_source_init(&app->source, options, stderr)) {
         code = serve(app, new_backend);
     }
     free_parts(app);

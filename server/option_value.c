@@ -151,6 +151,24 @@ static bool is_header_name(const char *text)
     return len > 0 && len <= 256;
 }
 
+/* Fields that HTTP or gRPC set themselves: another of that name breaks the response, or is dropped
+ * on the way (RFC 9110 section 7.6.1, RFC 9113 section 8.2.2, gRPC over HTTP/2). */
+static bool is_reserved_header(const char *text)
+{
+    static const char *const names[] = {
+        "connection", "content-encoding",  "content-length", "content-type",     "date",
+        "host",       "http2-settings",    "keep-alive",     "proxy-connection", "te",
+        "trailer",    "transfer-encoding", "upgrade",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcasecmp(text, names[i]) == 0) {
+            return true;
+        }
+    }
+    return strncasecmp(text, "grpc-", strlen("grpc-")) == 0;
+}
+
 bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, const char *text)
 {
     void *const field = field_of(options, row);
@@ -162,7 +180,7 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
         return true;
     case WR_OPTION_HEADER:
         *(const char **) field = text;
-        return is_header_name(text) ||
+        return (is_header_name(text) && !is_reserved_header(text)) ||
                (row->default_text != NULL && strcmp(text, row->default_text) == 0);
     case WR_OPTION_LIST:
         return add_item(field, text);
@@ -179,6 +197,25 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
     case WR_OPTION_IGNORED:
     default:
         return true;
+    }
+}
+
+/* As a person writes it: 1m30s. */
+static void print_duration(int64_t us, FILE *out)
+{
+    static const struct {
+        const char *name;
+        int64_t us;
+    } units[] = {{"h", 3600000000}, {"m", 60000000}, {"s", 1000000}, {"ms", 1000}, {"us", 1}};
+
+    if (us == 0) {
+        fprintf(out, "0s");
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (us >= units[i].us) {
+            fprintf(out, "%" PRId64 "%s", us / units[i].us, units[i].name);
+            us %= units[i].us;
+        }
     }
 }
 
@@ -214,7 +251,8 @@ void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
         fprintf(out, "a text that is not empty, at most %d times", WR_OPTION_LIST_MAX);
         break;
     case WR_OPTION_HEADER:
-        fprintf(out, "a header name: letters, digits and !#$%%&'*+-.^_`|~, at most 256");
+        fprintf(out, "a header name: letters, digits and !#$%%&'*+-.^_`|~, at most 256; "
+                     "none that HTTP or gRPC sets itself, as content-type, te or grpc-status");
         break;
     case WR_OPTION_TEXT:
     case WR_OPTION_SECRET:
@@ -283,7 +321,7 @@ void wr_option_print_value(const struct wr_options *options, const struct wr_opt
         fprintf(out, "0%" PRIo64, *(const uint64_t *) value);
         break;
     case WR_OPTION_DURATION:
-        fprintf(out, "%" PRId64 "us", *(const int64_t *) value);
+        print_duration(*(const int64_t *) value, out);
         break;
     case WR_OPTION_CHOICE:
         for (const struct wr_option_choice *choice = row->choices; choice->name != NULL; choice++) {

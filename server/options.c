@@ -6,7 +6,12 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/str.h"
+#include "option_near.h"
 #include "option_row.h"
+
+/* 64 MiB: some 30 are resident before the first call. */
+#define LEAST_MEMORY_BYTES (64 << 20)
 
 static void refuse(const struct wr_option_row *row, const char *name, const char *dashes,
                    const char *text, FILE *err)
@@ -46,6 +51,23 @@ static bool set_from_environment(struct wr_options *options, FILE *err)
         }
     }
     return true;
+}
+
+/* A misspelt variable would be passed over in silence. */
+static void warn_of_slips(FILE *err)
+{
+    extern char **environ;
+    static const struct wr_str prefix = WR_STR("WEIR_");
+
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+        const struct wr_str name = {.ptr = *variable, .len = strcspn(*variable, "=")};
+        const char *const near = wr_str_has_prefix(name, prefix) ? wr_option_near(name) : NULL;
+
+        if (near != NULL) {
+            fprintf(err, "weir: warning: there is no variable %.*s; did you mean %s?\n",
+                    (int) name.len, name.ptr, near);
+        }
+    }
 }
 
 /* A flag given for a list replaces what the environment said, as for all other kinds. */
@@ -114,7 +136,7 @@ static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_l
     optind = 0; /* begin anew, also in a second server of one process */
     opterr = 0;
     for (;;) {
-        const int got = getopt_long(argc, argv, ":", flags, NULL);
+        const int got = getopt_long(argc, argv, ":hv", flags, NULL);
 
         if (got == -1) {
             break;
@@ -122,6 +144,10 @@ static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_l
         if (got == ':') {
             fprintf(err, "weir: %s needs a value; see weir --help\n", argv[optind - 1]);
             return false;
+        }
+        if (got == 'h' || got == 'v') {
+            line->command = got == 'h' ? WR_COMMAND_HELP : WR_COMMAND_VERSION;
+            continue;
         }
         if (got != 0) {
             fprintf(err, "weir: there is no option %s; see weir --help\n", argv[optind - 1]);
@@ -200,6 +226,14 @@ static bool check_together(const struct wr_options *options, FILE *err)
                 "deny\n");
         return false;
     }
+    if (options->max_memory_bytes != 0 && options->max_memory_bytes < LEAST_MEMORY_BYTES) {
+        fprintf(
+            err,
+            "weir: --max-memory-bytes (WEIR_MAX_MEMORY_BYTES): less than the server itself needs "
+            "would cut off everybody; allowed: 0, or at least %d\n",
+            LEAST_MEMORY_BYTES);
+        return false;
+    }
     return options->store != WR_STORE_REDIS || check_redis(options, err);
 }
 
@@ -213,6 +247,7 @@ bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_l
         wr_command_line_fini(&line);
         return false;
     }
+    warn_of_slips(err);
     *out_line = line;
     return true;
 }
@@ -229,7 +264,9 @@ void wr_options_print_help(FILE *out)
                  "  weir [serve] [OPTIONS]        serve until SIGTERM\n"
                  "  weir check FILES|DIRS         check rules; 0: all good, 1: errors\n"
                  "  weir simulate --help          play a load against rules on a virtual clock\n\n"
-                 "Each option has a variable; a flag beats a variable beats the default.\n\n");
+                 "Each option has a variable; a flag beats a variable beats the default.\n"
+                 "A DURATION is a sum of whole numbers with units, h, m, s, ms or us, as 1m30s or "
+                 "250ms.\n\n");
     for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
         const struct wr_option_row *const row = &wr_option_rows[i];
 
@@ -247,7 +284,7 @@ void wr_options_print_help(FILE *out)
         }
         fprintf(out, "\n");
     }
-    fprintf(out, "\n  --help, --version, --list-options, --list-metrics\n");
+    fprintf(out, "\n  --help, -h  --version, -v  --list-options  --list-metrics\n");
 }
 
 void wr_options_print_list(const struct wr_options *options, FILE *out)

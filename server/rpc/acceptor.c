@@ -32,8 +32,12 @@
 #define LAST_WAIT_US 500000
 /* What those in the middle of TCP's handshake then get to finish it. */
 #define HANDSHAKES_MS 10
-/* Descriptors left for everything but connections when the cap follows from the limit on them. */
-#define RESERVED_FDS 64
+/* Descriptors left for everything but connections: half of the limit on them within these bounds.
+ */
+#define MIN_RESERVED_FDS 32
+#define MAX_RESERVED_FDS 64
+/* Less than that is worth a warning. */
+#define FEW_CONNECTIONS 256
 /* Accepted from one socket before the others get their turn. */
 #define ACCEPTS_A_TURN 64
 
@@ -62,8 +66,31 @@ static size_t room_for_connections(void)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
         return SIZE_MAX;
     }
-    return files.rlim_cur > 2 * RESERVED_FDS ? (size_t) files.rlim_cur - RESERVED_FDS
-                                             : RESERVED_FDS;
+
+    const size_t limit = (size_t) files.rlim_cur;
+    const size_t half = limit / 2 < MIN_RESERVED_FDS ? MIN_RESERVED_FDS : limit / 2;
+    const size_t reserved = half < MAX_RESERVED_FDS ? half : MAX_RESERVED_FDS;
+
+    return limit > reserved ? limit - reserved : 1;
+}
+
+/* What was asked for, 0 for as many as there is room for, as far as there is room. */
+static size_t connection_cap(size_t chosen)
+{
+    const size_t room = room_for_connections();
+
+    if (chosen > room) {
+        wr_log(WR_LOG_WARN,
+               "at most %zu connections, not %zu: the limit on open files leaves room for no more; "
+               "raise it (ulimit -n)",
+               room, chosen);
+    } else if (chosen == 0 && room < FEW_CONNECTIONS) {
+        wr_log(WR_LOG_WARN,
+               "at most %zu connections: the limit on open files leaves room for no more; raise it "
+               "(ulimit -n)",
+               room);
+    }
+    return chosen == 0 || chosen > room ? room : chosen;
 }
 
 static void fill_polled(struct wr_acceptor *acceptor)
@@ -127,9 +154,7 @@ enum wr_err wr_acceptor_new(const struct wr_acceptor_options *options,
     acceptor->warden.memory.statm_fd = -1;
     acceptor->warden.stop_fd = -1;
     wr_mutex_init(&acceptor->mutex, WR_LOCK_CONNECTIONS);
-    wr_connections_init(&acceptor->connections, options->max_connections == 0
-                                                    ? room_for_connections()
-                                                    : options->max_connections);
+    wr_connections_init(&acceptor->connections, connection_cap(options->max_connections));
 
     const enum wr_err err = open_acceptor(acceptor);
 

@@ -29,6 +29,11 @@ static enum wr_err parse_unix(struct wr_str path, struct wr_address *out_address
     if (path.len == 0) {
         return refuse("has no path behind unix:", out_reason);
     }
+    if (path.ptr[0] == '@') {
+        return refuse("names an abstract socket, which has no permissions that could keep others "
+                      "away; a path is needed (./@name for a file of that name)",
+                      out_reason);
+    }
     if (path.len >= sizeof address.sun_path) {
         return refuse("has a path over 107 bytes", out_reason);
     }

@@ -115,10 +115,11 @@ static void log_cut(struct wr_memory_guard *guard, int fd, uint64_t resident, in
         wr_log_limit_pass(&guard->closed_limit, mono_us, &skipped)) {
         wr_address_format(&peer, text);
         wr_log(WR_LOG_WARN,
-               "closed a connection: the client at %s opens calls and does not finish them, and "
-               "%" PRIu64 " MiB are resident, over --max-memory-bytes; keep it away from the port "
-               "(%" PRIu64 " more such since the last line)",
-               text, resident >> 20, skipped);
+               "closed a connection: the client at %s piles up calls that it does not finish, or "
+               "whose answers it does not read (%" PRIu64 " KiB sent that no answer accounts for), "
+               "while %" PRIu64 " MiB are resident, over --max-memory-bytes; mend that client or "
+               "keep it away from the port (%" PRIu64 " more such since the last line)",
+               text, debt_of(fd) >> 10, resident >> 20, skipped);
     }
 }
 

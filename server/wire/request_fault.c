@@ -60,7 +60,8 @@ static void describe(const struct wr_request_fault *fault, const unsigned char *
     const char *const subject = path_len > 0 ? path : "the request";
     const int n =
         fault->err == WR_ERR_TOO_LARGE
-            ? snprintf(text, sizeof text, "%s has more than %zu elements", subject, fault->cap)
+            ? snprintf(text, sizeof text, "%s has more than %zu elements, this server's --max-%s",
+                       subject, fault->cap, fault->path[0].name)
             : snprintf(text, sizeof text, "%s %s (byte %zu of the request)", subject,
                        wr_fault_text(fault->scan.fault), (size_t) (fault->scan.at - begin));
     const size_t len = n > 0 && (size_t) n < sizeof text ? (size_t) n : 0;

@@ -283,12 +283,26 @@ def test_descriptors_run_out_and_return(launch):
     caller = server.caller()
     assert used(caller) == 0
     crowd = [connect(server) for _ in range(100)]
-    wait_until(lambda: "Too many open files" in server.log(), "a line that says so")
-    assert "ulimit -n" in server.log()
+    wait_until(lambda: "connections wait" in server.log(), "a line that says so")
+    assert "at most 32 connections" in server.log() and "ulimit -n" in server.log()
     assert used(caller) == 0
+    loads = server.loads()
+    weirserver.write_rules(server.rules, RULES.replace("hour", "minute"))
+    wait_until(lambda: server.loads() > loads, "descriptors are left to read rules with")
     for sock in crowd:
         sock.close()
     with rawh2.Connection(server.port) as raw:
         raw.send(request(1))
         assert raw.wait_end(1) == rawh2.HEADERS
-    assert server.log().count("Too many open files") < 30
+    assert "Too many open files" not in server.log()
+
+
+def test_more_connections_than_descriptors(launch):
+    server = launch(RULES, "--max-connections", "1000", descriptors=100)
+    assert "at most 50 connections, not 1000" in server.log()
+
+
+def test_too_few_descriptors_to_serve(tmp_path):
+    result = weirserver.run("prlimit", "--nofile=40", weirserver.binary("weir"), "--rules", str(tmp_path), "--grpc-listen", "127.0.0.1:0")
+    assert result.returncode == 71
+    assert "limit on open files is 40" in result.stderr and "48" in result.stderr

@@ -158,8 +158,8 @@ def test_output_that_cannot_be_written_is_an_error(rules, words):
 
 
 def test_no_descriptors_are_an_error(rules):
-    four = ["--grpc-listen", "127.0.0.1:0"] * 4
-    result = weirserver.run("prlimit", "--nofile=6", weirserver.binary("weir"), "--rules", rules, *four)
+    many = ["--grpc-listen", "127.0.0.1:0"] * 50
+    result = weirserver.run("prlimit", "--nofile=48", weirserver.binary("weir"), "--rules", rules, *many)
     assert result.returncode == NO_RESOURCES, result.stderr
     assert "Too many open files" in result.stderr
 

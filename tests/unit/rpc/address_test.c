@@ -39,9 +39,9 @@ Test(address, is_read_as_people_write_it)
 Test(address, that_is_none_is_refused_with_a_reason)
 {
     static const char *const rows[] = {
-        "",        "8081",       "localhost", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536",
-        "[::1:80", "[:80",       "::1]:80",   "1.2.3.4:-1", "1.2.3.4:+1",     "1.2.3.4: 1",
-        "unix:",   "999.1.1.1:1"};
+        "",        "8081",      "localhost",   "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536",
+        "[::1:80", "[:80",      "::1]:80",     "1.2.3.4:-1", "1.2.3.4:+1",     "1.2.3.4: 1",
+        "unix:",   "unix:@abs", "unix://@abs", "999.1.1.1:1"};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct wr_address address;

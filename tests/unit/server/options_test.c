@@ -167,6 +167,9 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
         {{"--degraded-header", "a b"}, {"--degraded-header", "header name"}},
         {{"--stop-increment-when-over-limit=so"}, {"--stop-increment", "true or false"}},
         {{"--reset-header", "a b:c"}, {"--reset-header", "header name"}},
+        {{"--remaining-header", "grpc-status"}, {"--remaining-header", "gRPC sets itself"}},
+        {{"--max-memory-bytes", "1000000"}, {"--max-memory-bytes", "at least 67108864"}},
+        {{"-x"}, {"-x", "--help"}},
         {{"--max-concurrent-streams", "1"}, {"--max-concurrent-streams", "from 1024"}},
     };
 
@@ -289,6 +292,38 @@ Test(options, secrets_are_not_listed)
     cr_assert_null(strstr(list, "open-sesame"));
     cr_assert_null(strstr(list, "swordfish"));
     cr_assert_not_null(strstr(list, "(given, not shown)"));
+}
+
+Test(options, help_and_version_have_short_names)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert(PARSE(line, said, "-h"), "%s", said);
+    cr_assert_eq(line.command, WR_COMMAND_HELP);
+    cr_assert(PARSE(line, said, "-v"), "%s", said);
+    cr_assert_eq(line.command, WR_COMMAND_VERSION);
+}
+
+Test(options, a_misspelt_variable_is_told_and_others_are_not)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert_eq(setenv("WEIR_WORKER", "4", 1), 0);
+    cr_assert_eq(setenv("WEIR_PORT", "tcp://10.0.0.1:8081", 1), 0);
+    cr_assert(PARSE(line, said, NULL));
+    cr_assert_not_null(strstr(said, "WEIR_WORKER; did you mean WEIR_WORKERS?"), "%s", said);
+    cr_assert_null(strstr(said, "WEIR_PORT"), "Kubernetes sets it");
+}
+
+Test(options, memory_may_be_left_to_the_machine)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    cr_assert(PARSE(line, said, "--max-memory-bytes", "0"), "%s", said);
+    cr_assert(PARSE(line, said, "--max-memory-bytes", "67108864"), "%s", said);
 }
 
 Test(options, help_and_list_name_every_option)

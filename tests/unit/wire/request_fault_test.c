@@ -70,7 +70,8 @@ Test(request_fault, tells_the_cap_that_was_passed)
 
     cr_assert_null(wr_request_fault_too_many(&fault, "entries", 10));
     (void) wr_request_fault_in(&fault, "descriptors", 2);
-    expect_failure(&fault, WR_ERR_TOO_LARGE, "descriptors[2].entries has more than 10 elements",
+    expect_failure(&fault, WR_ERR_TOO_LARGE,
+                   "descriptors[2].entries has more than 10 elements, this server's --max-entries",
                    "descriptors[2].entries");
 }
 

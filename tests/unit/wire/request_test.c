@@ -342,11 +342,14 @@ Test(request, takes_as_many_as_the_caps_and_refuses_one_more)
         const char *message, *field; /* NULL: accepted */
     } rows[] = {
         {"1200 1200", 2, 0, NULL, NULL},
-        {"1200 1200 1200", 2, 0, "descriptors has more than 2 elements", "descriptors"},
-        {"1200", 0, 0, "descriptors has more than 0 elements", "descriptors"},
+        {"1200 1200 1200", 2, 0,
+         "descriptors has more than 2 elements, this server's --max-descriptors", "descriptors"},
+        {"1200", 0, 0, "descriptors has more than 0 elements, this server's --max-descriptors",
+         "descriptors"},
         {"1204 0a00 0a00", 1, 2, NULL, NULL},
         {"1204 0a00 0a00 1204 0a00 0a00", 2, 2, NULL, NULL},
-        {"1200 1206 0a00 0a00 0a00", 2, 2, "descriptors[1].entries has more than 2 elements",
+        {"1200 1206 0a00 0a00 0a00", 2, 2,
+         "descriptors[1].entries has more than 2 elements, this server's --max-entries",
          "descriptors[1].entries"},
     };
 
