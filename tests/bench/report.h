@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the benches in C have in common: clocks, and one line `NAME VALUE` a measurement, which
- * run.py reads.
+ * What the benches in C have in common: clocks, memory, and one line `NAME VALUE` a measurement,
+ * which run.py reads.
  *
  * Threads: any thread.
  */
@@ -13,6 +13,9 @@
 
 /* Nanoseconds by `id`: CLOCK_MONOTONIC, or CPU time of the thread or the process. */
 double wr_bench_ns(clockid_t id);
+
+/* Memory of the process. */
+double wr_bench_resident_bytes(void);
 
 /* The middle one of `n` values, which it sorts. */
 double wr_bench_median(double *values, size_t n);

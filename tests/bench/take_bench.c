@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "store/local_store.h"
 #include "tests/bench/report.h"
@@ -131,16 +130,6 @@ static void bench_pairs(struct shared *shared)
     wr_arena_fini(&arena);
 }
 
-static double resident_bytes(void)
-{
-    FILE *const file = fopen("/proc/self/statm", "r");
-    uint64_t pages = 0;
-
-    wr_check(file != NULL && fscanf(file, "%*s %" SCNu64, &pages) == 1, "no /proc/self/statm");
-    (void) fclose(file);
-    return (double) pages * (double) sysconf(_SC_PAGESIZE);
-}
-
 static struct wr_backend *new_store(void)
 {
     const struct wr_local_store_options options = {.max_counters = MAX_COUNTERS};
@@ -153,7 +142,7 @@ static struct wr_backend *new_store(void)
 /* With the store itself, whose share of the growth is small. */
 static void bench_memory(struct wr_metrics_block *block)
 {
-    const double before = resident_bytes();
+    const double before = wr_bench_resident_bytes();
     struct wr_backend *const backend = new_store();
     struct wr_taker taker = taker_of(backend, block);
     struct wr_local_store_stats stats;
@@ -163,7 +152,7 @@ static void bench_memory(struct wr_metrics_block *block)
         wr_check(wr_taker_take_number(&taker, key).answer == WR_TAKE_DECIDED, "not decided");
     }
     ns = wr_bench_ns(CLOCK_THREAD_CPUTIME_ID) - ns;
-    wr_bench_report((resident_bytes() - before) / LIVE, "bytes_a_live_counter");
+    wr_bench_report((wr_bench_resident_bytes() - before) / LIVE, "bytes_a_live_counter");
     wr_bench_report(ns / LIVE, "new_counter_ns");
     wr_local_store_stats(backend, &stats);
     wr_check(stats.n_counters == LIVE, "%" PRIu64 " counters are live", stats.n_counters);
