@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The local store with counters of every kind at once, in groups and in every mode. */
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "store/local_store.h"
+#include "tests/support/drawn_call.h"
+#include "tests/support/failing_malloc.h"
+#include "tests/support/take_model.h"
+#include "tests/support/taker.h"
+
+#define S(seconds) ((int64_t) (seconds) *1000000)
+
+enum { N_KINDS = 8, N_SEQUENCES = 4000, N_CALLS = 20 };
+
+/* A log is not followed beyond its window: see N_CALLS and STEP. */
+#define STEP S(20)
+
+static const struct wr_limit kinds[N_KINDS] = {
+    {.requests = 10, .length_us = S(10)},
+    {.requests = 10, .length_us = S(60), .alignment = WR_ALIGN_FIRST_HIT},
+    {.requests = 10, .length_us = S(60), .algorithm = WR_ALGORITHM_SLIDING_WINDOW},
+    {.requests = 10,
+     .length_us = S(60),
+     .algorithm = WR_ALGORITHM_SLIDING_BUCKETS,
+     .n_buckets = 10},
+    {.requests = 10, .length_us = S(600), .algorithm = WR_ALGORITHM_SLIDING_LOG},
+    {.requests = 10, .length_us = S(60), .algorithm = WR_ALGORITHM_TOKEN_BUCKET, .burst = 10},
+    {.requests = 10,
+     .length_us = S(60),
+     .algorithm = WR_ALGORITHM_TOKEN_BUCKET,
+     .burst = 10,
+     .warm_up_us = S(30),
+     .warm_up_start = 10},
+    {.requests = 10, .length_us = S(10), .warm_up_us = S(30), .warm_up_start = 10},
+};
+
+static struct wr_metrics *metrics;
+static struct wr_backend *backend;
+static struct wr_taker taker;
+
+static void begin(uint64_t max_counters)
+{
+    const struct wr_local_store_options options = {.max_counters = max_counters, .n_stripes = 1};
+
+    metrics = wr_metrics_new();
+    cr_assert_not_null(metrics);
+    cr_assert_eq(wr_local_store_new(&options, &backend), WR_OK);
+    taker = (struct wr_taker){
+        .backend = backend,
+        .metrics = wr_metrics_block_new(metrics),
+        .now = {.wall_us = S(600), .mono_us = S(600)},
+    };
+    cr_assert_not_null(taker.metrics);
+}
+
+static void end(void)
+{
+    wr_backend_destroy(backend);
+    wr_metrics_destroy(metrics);
+}
+
+struct keys {
+    char texts[N_KINDS][32];
+};
+
+static void fill(const struct wr_drawn_call *call, const struct keys *keys, struct wr_take *takes)
+{
+    for (size_t i = 0; i < call->n; i++) {
+        takes[i] = call->ones[i].take;
+        takes[i].key = wr_str_of(keys->texts[call->ones[i].key]);
+    }
+}
+
+static void play(struct wr_take_model *model, const struct wr_drawn_call *call,
+                 const struct keys *keys, size_t *n_over)
+{
+    struct wr_take want[WR_DRAWN_TAKES], got[WR_DRAWN_TAKES];
+
+    fill(call, keys, want);
+    fill(call, keys, got);
+    wr_take_model_batch(model, want, call->n, call->mode, taker.now.mono_us);
+    taker.mode = call->mode;
+    wr_taker_batch(&taker, got, call->n);
+    for (size_t i = 0; i < call->n; i++) {
+        const struct wr_verdict *const a = &want[i].verdict, *const b = &got[i].verdict;
+
+        cr_assert_eq(got[i].answer, WR_TAKE_DECIDED);
+        cr_assert(a->over == b->over && a->remaining == b->remaining &&
+                      a->reset_us == b->reset_us && a->enforced == b->enforced,
+                  "kind %u, mode %d: %d %" PRIu64 " %" PRId64 " in place of %d %" PRIu64
+                  " %" PRId64,
+                  call->ones[i].key, (int) call->mode, b->over, b->remaining, b->reset_us, a->over,
+                  a->remaining, a->reset_us);
+        *n_over += b->over;
+    }
+}
+
+/* Both clocks show the same, so that the model needs only one. */
+Test(local_kinds, agrees_with_the_model_for_kinds_of_all_sorts)
+{
+    uint64_t seed = wr_draw_seed();
+    size_t n_over = 0;
+
+    begin(1000000);
+    for (unsigned i = 0; i < N_SEQUENCES; i++) {
+        struct wr_take_model model = {0};
+        struct keys keys;
+
+        for (unsigned k = 0; k < N_KINDS; k++) {
+            (void) snprintf(keys.texts[k], sizeof keys.texts[k], "%u:%u", i, k);
+        }
+        for (unsigned k = 0; k < N_CALLS; k++) {
+            const int64_t passed_us = (int64_t) wr_draw_below(&seed, (uint64_t) STEP);
+            struct wr_drawn_call call = {0};
+
+            taker.now.wall_us += passed_us;
+            taker.now.mono_us += passed_us;
+            wr_draw_call(&seed, kinds, N_KINDS, &call);
+            play(&model, &call, &keys, &n_over);
+        }
+    }
+    cr_assert_gt(n_over, 1000u);
+    cr_assert_gt(wr_metrics_sum(metrics, WR_METRIC_STORE_SWEPT), 1000u);
+    end();
+}
+
+static struct wr_take take_of(const char *key, size_t kind, uint64_t hits)
+{
+    struct wr_take take = {
+        .key = wr_str_of(key), .limit = kinds[kind], .hits = hits, .is_enforced = true};
+
+    take.limit.count = WR_COUNT_ALL_OR_NOTHING;
+    return take;
+}
+
+static uint64_t remaining(const char *key, size_t kind)
+{
+    taker.limit = kinds[kind];
+    return wr_taker_take(&taker, wr_str_of(key), 0).verdict.remaining;
+}
+
+/* Whichever allocation fails, all or nobody is charged, and afterwards all is well. */
+Test(local_kinds, without_memory_no_group_is_charged)
+{
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
+        bool is_charged = false;
+        size_t n = 0;
+
+        for (; !is_charged; n++) {
+            struct wr_take takes[] = {take_of("a", kind, 1), take_of("b", kind, 1),
+                                      take_of("c", 0, 1)};
+
+            begin(1000);
+            failing_malloc_start(n);
+            wr_taker_batch(&taker, takes, 3);
+            failing_malloc_stop();
+            is_charged = takes[0].answer == WR_TAKE_DECIDED && takes[1].answer == WR_TAKE_DECIDED &&
+                         takes[2].answer == WR_TAKE_DECIDED;
+            cr_assert_eq(remaining("a", kind), is_charged ? 9u : 10u, "kind %zu, %zu", kind, n);
+            cr_assert_eq(remaining("b", kind), is_charged ? 9u : 10u, "kind %zu, %zu", kind, n);
+            cr_assert_eq(remaining("c", 0), is_charged ? 9u : 10u, "kind %zu, %zu", kind, n);
+            wr_taker_batch(&taker, takes, 3);
+            cr_assert_eq(takes[2].answer, WR_TAKE_DECIDED);
+            cr_assert_eq(remaining("a", kind), is_charged ? 8u : 9u, "kind %zu, %zu", kind, n);
+            end();
+        }
+        cr_assert_geq(n, 3u, "kind %zu", kind);
+    }
+}
+
+/* A counter that would have to grow has no room either. */
+Test(local_kinds, without_room_to_grow_no_group_is_charged)
+{
+    enum { LOG = 4 };
+    struct wr_take takes[] = {take_of("log", LOG, 1), take_of("a", 0, 1)};
+
+    begin(8); /* the log needs 6 with its first entries */
+    for (uint64_t i = 0; i < 8; i++) {
+        taker.now.mono_us++;
+        wr_taker_batch(&taker, takes, 2);
+        cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED);
+        cr_assert_eq(takes[0].verdict.remaining, 9 - i);
+    }
+    wr_taker_batch(&taker, takes, 2); /* in the same entry */
+    taker.now.mono_us++;
+    (void) take_of("b", 0, 1);
+    taker.limit = kinds[0];
+    cr_assert_eq(wr_taker_take(&taker, (struct wr_str) WR_STR("b"), 1).answer, WR_TAKE_DECIDED);
+    wr_taker_batch(&taker, takes, 2);
+    cr_assert_eq(takes[0].answer, WR_TAKE_FULL);
+    cr_assert_eq(takes[1].answer, WR_TAKE_DECIDED);
+    cr_assert_eq(remaining("log", LOG), 1u);
+    cr_assert_eq(remaining("a", 0), 1u);
+    end();
+}
