@@ -98,7 +98,7 @@ static void take_some(struct local_store *store, struct wr_take *takes, size_t n
 
 static bool is_all_or_nothing(const struct wr_take *take)
 {
-    return take->limit.count == WR_COUNT_ALL_OR_NOTHING && !take->is_refund;
+    return take->limit.count == WR_COUNT_ALL_OR_NOTHING;
 }
 
 static bool has_groups(const struct wr_batch *batch)

@@ -14,7 +14,9 @@
 
 enum { N_KINDS = 8, N_SEQUENCES = 4000, N_CALLS = 20 };
 
-/* A log is not followed beyond its window: see N_CALLS and STEP. */
+/* No sequence is longer than a log's window, see STEP: a log that has expired may be in memory for
+ * a while, and then has more entries for what a lowered limit books. */
+#define LOG 4
 #define STEP S(20)
 
 static const struct wr_limit kinds[N_KINDS] = {
@@ -70,6 +72,7 @@ static void fill(const struct wr_drawn_call *call, const struct keys *keys, stru
     for (size_t i = 0; i < call->n; i++) {
         takes[i] = call->ones[i].take;
         takes[i].key = wr_str_of(keys->texts[call->ones[i].key]);
+        takes[i].is_refund = takes[i].is_refund && call->ones[i].key != LOG;
     }
 }
 
@@ -173,25 +176,20 @@ Test(local_kinds, without_memory_no_group_is_charged)
 /* A counter that would have to grow has no room either. */
 Test(local_kinds, without_room_to_grow_no_group_is_charged)
 {
-    enum { LOG = 4 };
     struct wr_take takes[] = {take_of("log", LOG, 1), take_of("a", 0, 1)};
 
-    begin(8); /* the log needs 6 with its first entries */
+    begin(7); /* the log needs 6 with its first entries */
     for (uint64_t i = 0; i < 8; i++) {
         taker.now.mono_us++;
         wr_taker_batch(&taker, takes, 2);
         cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED);
         cr_assert_eq(takes[0].verdict.remaining, 9 - i);
     }
-    wr_taker_batch(&taker, takes, 2); /* in the same entry */
     taker.now.mono_us++;
-    (void) take_of("b", 0, 1);
-    taker.limit = kinds[0];
-    cr_assert_eq(wr_taker_take(&taker, (struct wr_str) WR_STR("b"), 1).answer, WR_TAKE_DECIDED);
     wr_taker_batch(&taker, takes, 2);
     cr_assert_eq(takes[0].answer, WR_TAKE_FULL);
     cr_assert_eq(takes[1].answer, WR_TAKE_DECIDED);
-    cr_assert_eq(remaining("log", LOG), 1u);
-    cr_assert_eq(remaining("a", 0), 1u);
+    cr_assert_eq(remaining("log", LOG), 2u);
+    cr_assert_eq(remaining("a", 0), 2u);
     end();
 }
