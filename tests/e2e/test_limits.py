@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows, algorithms and layers in a running server: what a reload keeps, and what else works with each of them."""
+import shutil
+import tempfile
+
 import pytest
-from weirserver import eventually, replace, same
+from redisserver import RedisServer, find_server
+from weirserver import eventually, replace, same, wait_until
 
 PAIR = ["k", "v"]
 HOUR = "unit: hour, requests_per_unit: "
@@ -40,8 +44,33 @@ def kind(request):
     return request.param
 
 
-def test_another_number_keeps_what_was_counted(launch, kind):
-    server = launch({"r.yaml": rule("rate_limit: " + limit(kind, 10))})
+@pytest.fixture
+def redis_url():
+    folder = tempfile.mkdtemp(prefix="weir-redis.")
+    program = find_server(folder)
+    assert program, "no redis-server here; Debian has it in redis-tools"
+    redis = RedisServer(program, folder, None).start()
+    yield redis.url
+    redis.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(params=["memory", "redis"])
+def serve(request, launch):
+    """serve(rules, …) starts a server that counts in memory, then one that counts in Redis."""
+    flags = []
+    if request.param == "redis":
+        flags = ["--store", "redis", "--redis-url", request.getfixturevalue("redis_url"), "--redis-timeout", "5s"]
+
+    def start(rules, **more):
+        server = launch(rules, *flags, **more)
+        wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached its store", 20)
+        return server
+    return start
+
+
+def test_another_number_keeps_what_was_counted(serve, kind):
+    server = serve({"r.yaml": rule("rate_limit: " + limit(kind, 10))})
     caller = server.caller()
     same("OK: " + status("OK", 6, 10, kind), caller.call("d", hits(4)))
     replace(server.rules, "r.yaml", rule("rate_limit: " + limit(kind, 20)))
@@ -50,33 +79,33 @@ def test_another_number_keeps_what_was_counted(launch, kind):
     eventually("OK: " + status("OK", 1, 5, kind), lambda: caller.peek("d", PAIR))
 
 
-def test_another_kind_begins_anew(launch, kind):
+def test_another_kind_begins_anew(serve, kind):
     other = "token_bucket" if kind == "fixed_window" else "fixed_window"
-    server = launch({"r.yaml": rule("rate_limit: " + limit(kind, 10))})
+    server = serve({"r.yaml": rule("rate_limit: " + limit(kind, 10))})
     caller = server.caller()
     same("OK: " + status("OK", 6, 10, kind), caller.call("d", hits(4)))
     replace(server.rules, "r.yaml", rule("rate_limit: " + limit(other, 20)))
     eventually("OK: " + status("OK", 20, 20, other), lambda: caller.peek("d", PAIR))
 
 
-def test_another_window_begins_anew(launch):
-    server = launch({"r.yaml": rule("rate_limit: {window: 90m, requests_per_unit: 10}")})
+def test_another_window_begins_anew(serve):
+    server = serve({"r.yaml": rule("rate_limit: {window: 90m, requests_per_unit: 10}")})
     caller = server.caller()
     same("OK: OK 6 of 10/* reset *", caller.call("d", hits(4)))
     replace(server.rules, "r.yaml", rule("rate_limit: {window: 91m, requests_per_unit: 11}"))
     eventually("OK: OK 11 of 11/* reset *", lambda: caller.peek("d", PAIR))
 
 
-def test_a_layer_that_is_added_leaves_the_others_their_count(launch):
-    server = launch({"r.yaml": rule("rate_limit: {unit: hour, requests_per_unit: 10}")})
+def test_a_layer_that_is_added_leaves_the_others_their_count(serve):
+    server = serve({"r.yaml": rule("rate_limit: {unit: hour, requests_per_unit: 10}")})
     caller = server.caller()
     same("OK: OK 6 of 10/HOUR", caller.call("d", hits(4)))
     replace(server.rules, "r.yaml", rule("limits: [{unit: hour, requests_per_unit: 9}, {unit: day, requests_per_unit: 90}]"))
     eventually("OK: OK 5 of 9/HOUR", lambda: caller.peek("d", PAIR))
 
 
-def test_looks_refunds_and_overshoot(launch, kind):
-    caller = launch(rule("rate_limit: " + limit(kind, 10))).caller()
+def test_looks_refunds_and_overshoot(serve, kind):
+    caller = serve(rule("rate_limit: " + limit(kind, 10))).caller()
     same("OK: " + status("OK", 10, 10, kind), caller.peek("d", PAIR))
     same("OK: " + status("OK", 2, 10, kind), caller.call("d", hits(8)))
     same("OK: " + status("OK", 5, 10, kind), caller.call("d", {"entries": [PAIR], "refund": 3}))
@@ -85,12 +114,12 @@ def test_looks_refunds_and_overshoot(launch, kind):
     same("OVER: " + status("OVER", 0, 10, kind), caller.call("d", [PAIR]))
 
 
-def test_a_trial_and_a_quota_refuse_nobody_alone(launch, kind):
+def test_a_trial_and_a_quota_refuse_nobody_alone(serve, kind):
     rules = ("domain: d\ndescriptors:\n"
              f"  - {{key: s, shadow_mode: true, rate_limit: {limit(kind, 1)}}}\n"
              f"  - {{key: q, quota_mode: true, rate_limit: {limit(kind, 1)}}}\n"
              f"  - {{key: f, quota_mode: true, rate_limit: {limit(kind, 9)}}}\n")
-    caller = launch(rules).caller()
+    caller = serve(rules).caller()
     shadow, quota, free = ([[key, "v"]] for key in "sqf")
     caller.call("d", shadow, quota, free)
     same(f"OK: {status('OK', 0, 1, kind)}, {status('OVER', 0, 1, kind)}, {status('OK', 7, 9, kind)}",
@@ -98,11 +127,11 @@ def test_a_trial_and_a_quota_refuse_nobody_alone(launch, kind):
     same(f"OVER: {status('OVER', 0, 1, kind)}", caller.call("d", quota))
 
 
-def test_shared_patterns_and_groups_of_addresses(launch, kind):
+def test_shared_patterns_and_groups_of_addresses(serve, kind):
     rules = ("domain: d\ndescriptors:\n"
              f"  - {{key: p, value: 'a*', share_threshold: true, rate_limit: {limit(kind, 5)}}}\n"
              f"  - {{key: ip, group_ip: {{ipv4: 24, ipv6: 64}}, rate_limit: {limit(kind, 5)}}}\n")
-    caller = launch(rules).caller()
+    caller = serve(rules).caller()
     for values, left in ((("192.0.2.1", "192.0.2.99", "::ffff:192.0.2.7"), 2), (("2001:db8::1", "2001:db8:0:0:1::"), 3),
                          (("192.0.3.1",), 4), (("192.0.2.0/24",), 4), (("ann",), 4)):
         for value in values:
@@ -112,8 +141,8 @@ def test_shared_patterns_and_groups_of_addresses(launch, kind):
     same("OK: " + status("OK", 3, 5, kind), caller.call("d", [["p", "a2"]]))
 
 
-def test_an_override_has_its_number_and_unit_and_the_kind_of_its_path(launch, kind):
-    caller = launch(rule("rate_limit: " + limit(kind, 10))).caller()
+def test_an_override_has_its_number_and_unit_and_the_kind_of_its_path(serve, kind):
+    caller = serve(rule("rate_limit: " + limit(kind, 10))).caller()
     unit = "DAY" if kind == "calendar" else "HOUR"
     # of one number and unit with the rule it goes on where the rule was
     same("OK: " + status("OK", 6, 10, kind), caller.call("d", hits(4)))
@@ -121,31 +150,31 @@ def test_an_override_has_its_number_and_unit_and_the_kind_of_its_path(launch, ki
     same("OK: " + status("OK", 4, 10, kind), caller.call("d", [PAIR]))
 
 
-def test_a_replaced_layer_is_not_counted(launch):
+def test_a_replaced_layer_is_not_counted(serve):
     rules = ("domain: d\ndescriptors:\n"
              "  - {key: k, limits: [{unit: hour, requests_per_unit: 1, name: tight}, {unit: day, requests_per_unit: 9}]}\n"
              "  - {key: vip, rate_limit: {unit: hour, requests_per_unit: 99, replaces: [{name: tight}]}}\n")
-    caller = launch(rules).caller()
+    caller = serve(rules).caller()
     same("OK: OK 0 of 1/HOUR?", caller.call("d", [PAIR]))
     same("OVER: OVER 0 of 1/HOUR?", caller.call("d", [PAIR]))
     same("OK: OK 7 of 9/DAY, OK 98 of 99/HOUR", caller.call("d", [PAIR], [["vip", "v"]]))
 
 
-def test_layers_on_trial_are_charged_as_in_earnest(launch):
-    caller = launch(rule("shadow_mode: true, limits: [{unit: hour, requests_per_unit: 2}, {unit: day, requests_per_unit: 9}]")).caller()
+def test_layers_on_trial_are_charged_as_in_earnest(serve):
+    caller = serve(rule("shadow_mode: true, limits: [{unit: hour, requests_per_unit: 2}, {unit: day, requests_per_unit: 9}]")).caller()
     for _ in range(6):
         reply = caller.call("d", [PAIR])
     same("OK: OK 0 of 2/HOUR", reply)
 
 
-def test_the_window_is_the_name_of_a_status_without_one(launch):
-    caller = launch(rule("rate_limit: {window: 90m, requests_per_unit: 9}")).caller()
+def test_the_window_is_the_name_of_a_status_without_one(serve):
+    caller = serve(rule("rate_limit: {window: 90m, requests_per_unit: 9}")).caller()
     found = caller.call("d", [PAIR])["statuses"][0]["limit"]
     assert (found["rpu"], found["unit"], found["name"]) == (9, "HOUR", "90m")
 
 
-def test_headers_agree_with_the_layer_that_is_shown(launch):
-    caller = launch(rule("limits: [{unit: hour, requests_per_unit: 9}, {unit: day, requests_per_unit: 2}]"),
+def test_headers_agree_with_the_layer_that_is_shown(serve):
+    caller = serve(rule("limits: [{unit: hour, requests_per_unit: 9}, {unit: day, requests_per_unit: 2}]"),
                     env={"LIMIT_RESPONSE_HEADERS_ENABLED": "true"}).caller()
     for left in ("1", "0", "0"):
         reply = caller.call("d", [PAIR])
