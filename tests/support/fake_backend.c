@@ -8,6 +8,9 @@ static void answer(struct wr_fake_backend *fake, struct wr_batch *batch)
     for (size_t i = 0; i < batch->n_takes; i++) {
         batch->takes[i].answer = fake->answers[i];
         batch->takes[i].verdict = fake->verdicts[i];
+        if (batch->takes[i].verdict.enforced == 0) {
+            batch->takes[i].verdict.enforced = batch->takes[i].limit.requests;
+        }
     }
     batch->done(batch, batch->context);
 }

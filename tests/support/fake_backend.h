@@ -19,8 +19,8 @@ struct wr_fake_backend {
     struct wr_backend backend; /* first member */
     /* set by the test: the answer to the n-th take of a batch */
     enum wr_take_answer answers[WR_FAKE_TAKES];
-    struct wr_verdict verdicts[WR_FAKE_TAKES];
-    bool holds; /* batches wait for release */
+    struct wr_verdict verdicts[WR_FAKE_TAKES]; /* enforced 0: what was asked for */
+    bool holds;                                /* batches wait for release */
     /* read by the test */
     size_t n_batches;
     struct wr_take seen[WR_FAKE_TAKES]; /* of the last batch */

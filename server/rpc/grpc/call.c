@@ -9,6 +9,7 @@
 #include "rpc/grpc/lane.h"
 #include "rpc/grpc/payload.h"
 #include "rpc/grpc/peer.h"
+#include "rpc/grpc/worker.h"
 
 static struct wr_grpc_slot *slot_of(struct wr_call *call)
 {
@@ -178,19 +179,18 @@ static void await(struct wr_call *call)
 {
     struct wr_grpc_slot *const slot = slot_of(call);
 
+    WR_ASSERT(slot->n_awaits == 0); /* the worker's list has room for one wake of a slot */
     slot->n_awaits++;
     if (slot->state == WR_GRPC_OPEN && !slot->is_close_apart) {
         wr_grpc_call_watch(slot);
     }
 }
 
-/* An empty batch comes out of the queue that the call is bound to. */
 static void wake(struct wr_call *call)
 {
     struct wr_grpc_slot *const slot = slot_of(call);
 
-    WR_ASSERT(grpc_call_start_batch(slot->call, NULL, 0, &slot->tags[WR_GRPC_WOKEN], NULL) ==
-              GRPC_CALL_OK);
+    wr_grpc_worker_wake(slot->lane->worker, slot);
 }
 
 static struct wr_str peer(struct wr_call *call)

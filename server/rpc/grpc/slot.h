@@ -50,8 +50,9 @@ struct wr_grpc_slot {
     struct wr_grpc_lane *lane;
     struct wr_grpc_slot *next_made, *next_idle; /* the lane's lists */
     struct wr_grpc_slot *next_unread, *prev_unread;
-    bool is_unread;   /* in that list */
-    bool is_answered; /* reached ENDING, by an answer of ours */
+    struct wr_grpc_slot *next_woken; /* the worker's list; written by whoever wakes */
+    bool is_unread;                  /* in that list */
+    bool is_answered;                /* reached ENDING, by an answer of ours */
     struct wr_arena arena;
     size_t arena_bytes; /* as counted by the worker */
     enum wr_grpc_state state;

@@ -83,6 +83,49 @@ static void begin_draining(struct wr_grpc_worker *worker)
     wr_grpc_worker_give_up(worker);
 }
 
+/* A batch on the bell comes out of the worker's queue as an event. */
+static void ring(struct wr_grpc_worker *worker, struct wr_grpc_tag *tag)
+{
+    WR_ASSERT(grpc_call_start_batch(worker->bell, NULL, 0, tag, NULL) == GRPC_CALL_OK);
+}
+
+/* While the worker is at work many are woken by one ring: an event, and perhaps a system call, for
+ * each would cost more than all else of a wake. */
+void wr_grpc_worker_wake(struct wr_grpc_worker *worker, struct wr_grpc_slot *slot)
+{
+    struct wr_grpc_slot *before = atomic_load_explicit(&worker->woken, memory_order_relaxed);
+
+    do {
+        slot->next_woken = before;
+    } while (!atomic_compare_exchange_weak_explicit(&worker->woken, &before, slot,
+                                                    memory_order_acq_rel, memory_order_relaxed));
+    if (before == NULL) {
+        ring(worker, &worker->rung);
+    }
+}
+
+/* In the order in which they were woken. */
+static void run_woken(struct wr_grpc_worker *worker)
+{
+    struct wr_grpc_slot *last =
+        atomic_exchange_explicit(&worker->woken, NULL, memory_order_acq_rel);
+    struct wr_grpc_slot *first = NULL;
+
+    while (last != NULL) {
+        struct wr_grpc_slot *const earlier = last->next_woken;
+
+        last->next_woken = first;
+        first = last;
+        last = earlier;
+    }
+    while (first != NULL) {
+        struct wr_grpc_slot *const next = first->next_woken;
+
+        wr_grpc_slot_run(first, WR_GRPC_WOKEN, true);
+        first = next;
+    }
+}
+
 static void run(void *context)
 {
     struct wr_grpc_worker *const worker = context;
@@ -99,6 +142,8 @@ static void run(void *context)
 
         if (tag == &worker->stopped) {
             pass_notice_on(worker);
+        } else if (tag == &worker->rung) {
+            run_woken(worker);
         } else if (tag == &worker->draining) {
             begin_draining(worker);
         } else {
@@ -129,8 +174,7 @@ enum wr_err wr_grpc_worker_start(struct wr_grpc_worker *worker)
 
 void wr_grpc_worker_drain(struct wr_grpc_worker *worker)
 {
-    WR_ASSERT(grpc_call_start_batch(worker->bell, NULL, 0, &worker->draining, NULL) ==
-              GRPC_CALL_OK);
+    ring(worker, &worker->draining);
 }
 
 void wr_grpc_worker_join(struct wr_grpc_worker *worker)

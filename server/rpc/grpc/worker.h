@@ -4,7 +4,8 @@
  *
  * Invariant: the queue is shut down when the server stops and no slot is in use any more, not
  * before: a wake needs it.
- * Threads: open, start, join and close by the owner; the rest on the worker's own thread.
+ * Threads: open, start, join and close by the owner; wake from any thread; the rest on the
+ * worker's own thread.
  */
 #ifndef WR_RPC_GRPC_WORKER_H
 #define WR_RPC_GRPC_WORKER_H
@@ -35,13 +36,16 @@ struct wr_grpc_worker {
     bool is_started;
     bool is_draining;
     struct wr_thread thread;
-    grpc_channel *nowhere;       /* owned; leads to nobody */
-    grpc_call *bell;             /* owned; on it, a batch is just an event of the queue */
-    struct wr_grpc_tag draining; /* of the notice that the server stops; slot NULL */
-    struct wr_grpc_tag stopped;  /* of the notice that the server has stopped; slot NULL */
-    int stopped_fd;              /* borrowed; an eventfd that the notice is passed on to, or -1 */
-    _Atomic size_t n_in_use;     /* written by the worker; relaxed */
-    _Atomic size_t arena_bytes;  /* likewise */
+    grpc_channel *nowhere;                /* owned; leads to nobody */
+    grpc_call *bell;                      /* owned; on it, a batch is just an event of the queue */
+    _Atomic(struct wr_grpc_slot *) woken; /* by other threads, the last first; the bell was rung
+                                             when there was none before */
+    struct wr_grpc_tag rung;              /* of the bell; slot NULL */
+    struct wr_grpc_tag draining;          /* of the notice that the server stops; slot NULL */
+    struct wr_grpc_tag stopped;           /* of the notice that the server has stopped; slot NULL */
+    int stopped_fd;             /* borrowed; an eventfd that the notice is passed on to, or -1 */
+    _Atomic size_t n_in_use;    /* written by the worker; relaxed */
+    _Atomic size_t arena_bytes; /* likewise */
 };
 
 /* Lanes for all rows of `options->table`, whose C core names are `registered`, and one for the
@@ -59,6 +63,9 @@ WR_MUST_USE enum wr_err wr_grpc_worker_start(struct wr_grpc_worker *worker);
 /* Has the worker's thread end the streams that wait for their callers alone, now and from now on;
  * once, after post and before join. */
 void wr_grpc_worker_drain(struct wr_grpc_worker *worker);
+
+/* Has the worker's thread run the slot's WR_GRPC_WOKEN. From any thread. */
+void wr_grpc_worker_wake(struct wr_grpc_worker *worker, struct wr_grpc_slot *slot);
 
 /* Waits until the queue is empty for good; of a thread that did not start, empties it itself. */
 void wr_grpc_worker_join(struct wr_grpc_worker *worker);
