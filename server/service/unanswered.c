@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/assert.h"
+
 /* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
 static enum wr_failure_mode mode_of_layer(const struct wr_decision *decision,
                                           const struct wr_subject *subject,
@@ -135,9 +137,13 @@ enum wr_err wr_unanswered_fail(const struct wr_decision *decision,
     while (statuses[i].code != WR_CODE_UNKNOWN) {
         i++;
     }
+
+    const struct open_layer open = deciding_layer(decision, &decision->subjects[i]);
+
+    WR_ASSERT(open.layer != NULL);
     *out_failure = (struct wr_failure){
         .status = WR_STATUS_UNAVAILABLE,
-        .message = reason_of(deciding_layer(decision, &decision->subjects[i]).layer->take->answer),
+        .message = reason_of(open.layer->take->answer),
         .retry_us = WR_RETRY_US,
     };
     return WR_ERR_IO;
