@@ -11,27 +11,31 @@
 #include "rpc/connections.h"
 #include "rpc/socket.h"
 
-/* C core takes at most some 100 MB in that time. */
-#define LOOK_US 50000
+/* How often sockets are looked at: seldom, and when one was not seen empty for a quarter of the
+ * bound so often that luck cannot make an honest caller pass the rest. C core takes at most some
+ * 100 MB from one look to the next. */
+#define CALM_US 50000
+#define ALERT_US 5000
+#define ALERT_BYTES (WR_FLOOD_MAX_BYTES / 4)
 
 int64_t wr_flood_guard_due_us(const struct wr_flood_guard *guard)
 {
     return guard->due_us;
 }
 
-/* True for one that has to be cut off. What was taken before the first look at a socket that is not
- * empty is not known, and not counted. */
-static bool is_flood(struct wr_connection *connection)
+/* What was taken since the socket was seen empty; what was taken before the first look that sees it
+ * otherwise is not known, and not counted. */
+static uint64_t taken_since_empty(struct wr_connection *connection)
 {
     struct wr_socket_traffic traffic;
     size_t unread = 0;
 
     if (!wr_socket_unread(connection->fd, &unread) || unread == 0) {
         connection->was_empty = true;
-        return false;
+        return 0;
     }
     if (!wr_socket_traffic(connection->fd, &traffic)) {
-        return false;
+        return 0;
     }
 
     const uint64_t taken = traffic.received > unread ? traffic.received - unread : 0;
@@ -40,7 +44,7 @@ static bool is_flood(struct wr_connection *connection)
         connection->was_empty = false;
         connection->taken_when_empty = taken;
     }
-    return taken - connection->taken_when_empty > WR_FLOOD_MAX_BYTES;
+    return taken - connection->taken_when_empty;
 }
 
 static void log_cut(struct wr_flood_guard *guard, int fd, int64_t mono_us)
@@ -75,15 +79,22 @@ static void cut(struct wr_flood_guard *guard, struct wr_connection *connection, 
     (void) close(fd);
 }
 
-static void look_locked(struct wr_flood_guard *guard, int64_t mono_us) WR_REQUIRES(guard->mutex)
+/* The most that was taken from one that is left. */
+static uint64_t look_locked(struct wr_flood_guard *guard, int64_t mono_us) WR_REQUIRES(guard->mutex)
 {
     struct wr_connections *const connections = guard->connections;
+    uint64_t most = 0;
 
     for (size_t i = 0; i < connections->n; i++) {
-        if (is_flood(&connections->items[i])) {
+        const uint64_t taken = taken_since_empty(&connections->items[i]);
+
+        if (taken > WR_FLOOD_MAX_BYTES) {
             cut(guard, &connections->items[i], mono_us);
+        } else if (taken > most) {
+            most = taken;
         }
     }
+    return most;
 }
 
 void wr_flood_guard_look(struct wr_flood_guard *guard, int64_t mono_us)
@@ -91,8 +102,10 @@ void wr_flood_guard_look(struct wr_flood_guard *guard, int64_t mono_us)
     if (mono_us < guard->due_us) {
         return;
     }
-    guard->due_us = mono_us + LOOK_US;
     wr_mutex_lock(guard->mutex);
-    look_locked(guard, mono_us);
+
+    const uint64_t most = look_locked(guard, mono_us);
+
     wr_mutex_unlock(guard->mutex);
+    guard->due_us = mono_us + (most < ALERT_BYTES ? CALM_US : ALERT_US);
 }

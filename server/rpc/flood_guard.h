@@ -19,9 +19,9 @@
 
 struct wr_connections;
 
-/* What a transport may take from a connection while no look sees its socket empty: some fifty times
- * of what callers at full speed were seen to reach, and a sixteenth of what ends the process. */
-#define WR_FLOOD_MAX_BYTES (UINT64_C(128) << 20)
+/* What a transport may take from a connection while no look sees its socket empty: ten times of
+ * what callers at full speed were seen to reach, and a sixty-fourth of what ends the process. */
+#define WR_FLOOD_MAX_BYTES (UINT64_C(32) << 20)
 
 struct wr_flood_guard {
     struct wr_mutex *mutex;             /* borrowed; guards connections */

@@ -42,14 +42,20 @@ static struct wr_tcp_pair connect_pair(void)
     return pair;
 }
 
-/* As much as a flood may send and some more; what is behind `unread` bytes is taken. */
-static void flood(int from, int to, size_t unread)
+/* All but `unread` bytes of it are taken. */
+static void send_some(int from, int to, uint64_t len, size_t unread)
 {
-    for (uint64_t done = 0; done < WR_FLOOD_MAX_BYTES + 2 * CHUNK; done += CHUNK) {
+    for (uint64_t done = 0; done < len; done += CHUNK) {
         cr_assert_eq(write(from, bytes, CHUNK), CHUNK);
         cr_assert_eq(recv(to, bytes, CHUNK - (done == 0 ? unread : 0), MSG_WAITALL),
                      CHUNK - (ssize_t) (done == 0 ? unread : 0));
     }
+}
+
+/* As much as a client may send without a pause, and some more. */
+static void flood(int from, int to, size_t unread)
+{
+    send_some(from, to, WR_FLOOD_MAX_BYTES + 2 * CHUNK, unread);
 }
 
 static void look(void)
@@ -108,6 +114,23 @@ Test(flood_guard, is_not_fooled_by_how_much_was_sent_before)
     look();
     cr_assert_eq(n_cut_off(), 0, "none of it since the first look");
     wr_tcp_pair_close(old);
+}
+
+Test(flood_guard, looks_closer_at_who_may_be_a_flood)
+{
+    const struct wr_tcp_pair busy = connect_pair();
+
+    begin(busy);
+
+    const int64_t calm_us = wr_flood_guard_due_us(&guard);
+
+    look();
+    cr_assert_eq(wr_flood_guard_due_us(&guard), 2 * calm_us);
+    send_some(busy.client, busy.server, WR_FLOOD_MAX_BYTES / 2, 0);
+    look();
+    cr_assert_lt(wr_flood_guard_due_us(&guard), 2 * calm_us + calm_us / 2);
+    cr_assert_eq(n_cut_off(), 0);
+    wr_tcp_pair_close(busy);
 }
 
 Test(flood_guard, looks_when_it_is_due_alone)
