@@ -2,8 +2,8 @@
 /*
  * Cuts off a client that never lets its socket run empty. C core reads such a connection without a
  * pause: it keeps a thread, and after 2 GiB of it an assertion in C core ends the process. An
- * honest caller waits for answers at some point, and is seen empty at every second look, however
- * busy.
+ * honest caller waits for answers again and again, and is seen empty then: at every second look
+ * when it is alone, and still at one in a hundred when a hundred of them keep all cores busy.
  *
  * TCP alone tells how much was sent: a connection by a Unix socket is never cut off.
  * Threads: one thread at a time.
@@ -19,9 +19,9 @@
 
 struct wr_connections;
 
-/* What a transport may take from a connection while no look sees its socket empty: ten times of
- * what callers at full speed were seen to reach, and a sixty-fourth of what ends the process. */
-#define WR_FLOOD_MAX_BYTES (UINT64_C(32) << 20)
+/* What a transport may take from a connection while no look sees its socket empty: twenty times of
+ * what callers at full speed were seen to reach, and a thirty-second of what ends the process. */
+#define WR_FLOOD_MAX_BYTES (UINT64_C(64) << 20)
 
 struct wr_flood_guard {
     struct wr_mutex *mutex;             /* borrowed; guards connections */
