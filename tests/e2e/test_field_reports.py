@@ -14,23 +14,23 @@ config-uint32-budget         tests/cases/scenarios/base-config.yaml, base-check.
 config-bad-file-isolated     tests/cases/scenarios/base-config.yaml; tests/e2e/test_reload.py; its
                              counters and page: wait for the HTTP port
 config-denied-key-hint       tests/cases/scenarios/base-config.yaml, base-check.yaml
-config-first-hit-window      waits for first-hit alignment
+config-first-hit-window      tests/cases/scenarios/ext-time.yaml
 reload-rename-replace        tests/cases/scenarios/base-reload.yaml
 reload-event-storm           tests/cases/scenarios/base-reload.yaml; tests/e2e/test_reload.py
 reload-generation-visible    waits for the HTTP port
-count-two-limits-order       waits for several limits on a node
-count-cost-over-limit        tests/cases/scenarios/base-counting.yaml; other kinds wait
-count-burst-exact            tests/cases/scenarios/base-counting.yaml;
+count-two-limits-order       tests/cases/scenarios/ext-counting.yaml
+count-cost-over-limit        tests/cases/scenarios/base-counting.yaml, ext-counting.yaml
+count-burst-exact            tests/cases/scenarios/base-counting.yaml, ext-counting.yaml;
                              tests/e2e/test_redis_reports.py
-count-parent-not-spent       tests/cases/scenarios/base-counting.yaml; all or nothing waits
-count-shadow-first           tests/cases/scenarios/base-counting.yaml; all or nothing waits
+count-parent-not-spent       tests/cases/scenarios/base-counting.yaml, ext-counting.yaml
+count-shadow-first           tests/cases/scenarios/base-counting.yaml, ext-counting.yaml
 count-refund-at-limit        tests/cases/scenarios/base-counting.yaml;
                              tests/e2e/test_redis_reports.py, two processes
-time-idle-overflow           tests/unit/limit/fixed_window_test.c; other kinds wait
-time-window-story            tests/cases/scenarios/base-time.yaml;
+time-idle-overflow           tests/unit/limit/fixed_window_test.c; tests/cases/scenarios/ext-time.yaml
+time-window-story            tests/cases/scenarios/base-time.yaml, ext-time.yaml;
                              tests/e2e/test_redis_reports.py, a relay to two stores
-time-wait-is-enough          tests/cases/scenarios/base-time.yaml; the bucket waits
-time-boundary-as-promised    tests/cases/scenarios/base-time.yaml; other kinds wait
+time-wait-is-enough          tests/cases/scenarios/base-time.yaml, ext-time.yaml
+time-boundary-as-promised    tests/cases/scenarios/base-time.yaml, ext-time.yaml
 redis-script-flush           tests/e2e/test_redis_cluster.py, each node in turn;
                              tests/e2e/test_redis_reports.py, one server
 redis-dns-moves              tests/e2e/test_redis_reports.py
@@ -38,7 +38,7 @@ redis-lost-reply             tests/e2e/test_redis_reports.py
 redis-cross-slot             tests/e2e/test_redis_cluster.py, keys in several slots, and in one
 redis-acl-minimum            tests/e2e/test_redis_reports.py; a cluster:
                              tests/e2e/test_redis_cluster.py
-fail-sentinel-mixed-tls      waits for Redis
+fail-sentinel-mixed-tls      tests/e2e/test_redis_sentinel.py
 fail-store-returns           tests/e2e/test_redis_reports.py
 metrics-odd-labels           waits for the HTTP port
 metrics-zero-series          waits for the HTTP port
