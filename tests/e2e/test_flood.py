@@ -89,21 +89,6 @@ def test_a_flood_is_cut_off_and_others_are_served(kind, polite, serve):
     same(f"OK: OK {999998 - calls} of 1000000/HOUR", server.caller().call("d", [["k", "v"]]))
 
 
-def test_urgent_data_does_not_hide_a_flood(serve):
-    """The system tells of an empty socket where urgent data comes next."""
-    server = serve()
-    sock = connect(server)
-    flood = Flood(sock, FLOODS["window_update"], polite=True)
-    flood.start()
-    wait_until(flood.greeted.is_set, "the server's settings")
-    with contextlib.suppress(OSError):
-        while flood.is_alive():
-            sock.send(b"\0", socket.MSG_OOB)
-    flood.join(60)
-    assert not flood.is_alive() and server.process.poll() is None
-    same("OK: OK 999999 of 1000000/HOUR", server.caller().call("d", [["k", "v"]]))
-
-
 @pytest.mark.parametrize("path", [None, "unix"], ids=["tcp", "unix"])
 @pytest.mark.parametrize("polite", [True, False], ids=["greeted", "at_once"])
 @pytest.mark.parametrize("kind", [*FLOODS, "endless_headers"])

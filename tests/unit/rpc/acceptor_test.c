@@ -15,6 +15,7 @@
 
 #include "base/diag.h"
 #include "rpc/listen.h"
+#include "rpc/socket.h"
 
 #define PATIENCE_MS 10000
 #define N 256
@@ -199,6 +200,28 @@ Test(acceptor, pauses_without_descriptors_and_recovers)
     for (int i = 0; i < n_fillers; i++) {
         (void) close(fillers[i]);
     }
+    (void) close(client);
+    close_all();
+}
+
+/* Else the system would tell of an empty socket wherever urgent data comes next. */
+Test(acceptor, counts_urgent_data_as_any_other)
+{
+    const size_t expected = sizeof PREFACE - 1 + 3;
+    size_t unread = 0;
+
+    open_with(0);
+
+    const int client = connect_once();
+
+    cr_assert(has_adopted(1));
+    cr_assert_eq(send(client, "!", 1, MSG_OOB), 1);
+    cr_assert_eq(write(client, "yz", 2), 2);
+    for (int left_ms = PATIENCE_MS; unread != expected && left_ms > 0; left_ms--) {
+        cr_assert(wr_socket_unread(adopted[0], &unread));
+        (void) poll(NULL, 0, 1);
+    }
+    cr_assert_eq(unread, expected);
     (void) close(client);
     close_all();
 }
