@@ -6,9 +6,9 @@
 -- By alignment differ: end_of(take), of a window that begins; goes_on(take, ending), whether it is not
 -- of another time; start_of(take, ending), of the window that ends then, or when that is over, of one
 -- that begins.
-local function make_aligned_window(number, kind)
+local function make_aligned_window(number, alignment)
 
-  function kind.decode(text, take)
+  local function decode(text, take)
 
     local stored, ending, used = number, 0, 0
 
@@ -16,45 +16,53 @@ local function make_aligned_window(number, kind)
       return nil
     end
     if text then
-      stored, ending, used = unpack('<Bdd', text)
+      stored, ending, used = struct.unpack('<Bdd', text)
     end
-    if stored ~= number or not (is_count(ending) and is_count(used)) then
+    if stored ~= number or not (run.is_count(ending) and run.is_count(used)) then
       return nil
     end
 
     local stored_expiry = ending
 
-    if ending <= now or not kind.goes_on(take, ending) then
-      n_restarted = n_restarted + (ending > now and 1 or 0)
-      ending, used = kind.end_of(take), 0
+    if ending <= run.now or not alignment.goes_on(take, ending) then
+      run.n_restarted = run.n_restarted + (ending > run.now and 1 or 0)
+      ending, used = alignment.end_of(take), 0
     end
     return {ending = ending, used = used, stored_expiry = stored_expiry, is_changed = false}
   end
 
-  function kind.judge(state, take, hits)
+  local function judge(state, take, hits)
     local remains = take.limit - (state.used + hits)
-    local left = state.ending - now
+    local left = state.ending - run.now
 
-    return remains < 0 and OVER or remains, kind.n_parameters == 0 and min(left, take.length) or left
+    return remains < 0 and run.over or remains, alignment.n_parameters == 0 and math.min(left, take.length) or left
   end
 
-  function kind.add(state, _, hits)
-    state.used = min(state.used + hits, COUNT_MAX)
+  local function add(state, _, hits)
+    state.used = math.min(state.used + hits, run.most)
     state.stored_expiry = state.ending
     state.is_changed = true
   end
 
-  function kind.give(state, take, hits)
+  local function give(state, take, hits)
     state.is_changed = state.is_changed or (hits > 0 and state.used > 0)
-    state.used = max(state.used - hits, 0)
-    return kind.judge(state, take, 0)
+    state.used = math.max(state.used - hits, 0)
+    return judge(state, take, 0)
   end
 
-  function kind.encode(state)
-    return pack('<Bdd', number, state.ending, state.used), state.ending
+  local function encode(state)
+    return struct.pack('<Bdd', number, state.ending, state.used), state.ending
   end
 
-  return kind
+  return {
+    n_parameters = alignment.n_parameters,
+    start_of = alignment.start_of,
+    decode = decode,
+    judge = judge,
+    add = add,
+    give = give,
+    encode = encode,
+  }
 end
 
 -- At the first hit after the last one ended.
@@ -62,13 +70,13 @@ makers[5] = function()
   return make_aligned_window(5, {
     n_parameters = 0,
     end_of = function(take)
-      return now + take.length
+      return run.now + take.length
     end,
     goes_on = function(take, ending)
-      return ending - now <= 2 * take.length
+      return ending - run.now <= 2 * take.length
     end,
     start_of = function(take, ending)
-      return ending <= now and now or ending - take.length
+      return ending <= run.now and run.now or ending - take.length
     end,
   })
 end
@@ -84,24 +92,24 @@ makers[6] = function()
         return ends[i]
       end
     end
-    return take.d + (floor((time - take.d) / take.length) + 1) * take.length
+    return take.d + (math.floor((time - take.d) / take.length) + 1) * take.length
   end
 
   return make_aligned_window(6, {
     n_parameters = 4,
     end_of = function(take)
-      return end_after(take, now)
+      return end_after(take, run.now)
     end,
     goes_on = function(take, ending)
-      return ending - now <= take.length or ending <= end_after(take, end_after(take, now))
+      return ending - run.now <= take.length or ending <= end_after(take, end_after(take, run.now))
     end,
     start_of = function(take, ending)
       local ends = {take.a, take.b, take.c, take.d}
-      local time = ending <= now and now or ending - 1
+      local time = ending <= run.now and run.now or ending - 1
 
       for i = 4, 1, -1 do
         if ends[i] <= time then
-          return i < 4 and ends[i] or ends[i] + floor((time - ends[i]) / take.length) * take.length
+          return i < 4 and ends[i] or ends[i] + math.floor((time - ends[i]) / take.length) * take.length
         end
       end
       return take.a - take.length
@@ -112,7 +120,7 @@ end
 -- At multiples of their length, as kind 0: for what has to be a string.
 makers[7] = function()
   local function end_of(take)
-    return now - now % take.length + take.length
+    return run.now - run.now % take.length + take.length
   end
 
   return make_aligned_window(7, {
@@ -122,7 +130,7 @@ makers[7] = function()
       return ending - end_of(take) <= take.length
     end,
     start_of = function(take, ending)
-      return (ending <= now and end_of(take) or ending) - take.length
+      return (ending <= run.now and end_of(take) or ending) - take.length
     end,
   })
 end

@@ -8,16 +8,14 @@
 -- live says nothing but that there is one: the incumbent lets it live longer, and the clock that
 -- named it need not agree with this one. It lives for a window's length here.
 makers[0] = function()
-  local kind = {n_parameters = 0}
-
-  function kind.read(take)
-    local text = get(take.key)
+  local function read(take)
+    local text = run.get(take.key)
     local length = take.length
-    local start = now - now % length
+    local start = run.now - run.now % length
     local state = {
       used = 0,
       start = start,
-      expiry = (take.is_dated and now or start) + length,
+      expiry = (run.is_dated and run.now or start) + length,
       stored = false,
       is_changed = false,
     }
@@ -30,14 +28,14 @@ makers[0] = function()
     end
 
     local stored = tonumber(text)
-    local expiry = call('PEXPIRETIME', take.key)
-    local ahead = take.is_dated and 0 or floor(expiry * 1000 / length) * length - length - start
+    local expiry = redis.call('PEXPIRETIME', take.key)
+    local ahead = run.is_dated and 0 or math.floor(expiry * 1000 / length) * length - length - start
 
     if expiry == -1 then
-      n_repaired = n_repaired + 1
+      run.n_repaired = run.n_repaired + 1
       state.is_changed = true
     elseif ahead > length then
-      n_restarted = n_restarted + 1
+      run.n_restarted = run.n_restarted + 1
       return state
     elseif ahead < 0 then
       return state
@@ -45,37 +43,44 @@ makers[0] = function()
       state.start = start + ahead
       state.expiry = state.expiry + ahead
     end
-    state.used = max(0, min(stored, COUNT_MAX))
+    state.used = math.max(0, math.min(stored, run.most))
     state.stored = expiry ~= -1 and state.used == stored and stored
     return state
   end
 
-  function kind.judge(state, take, hits)
+  local function judge(state, take, hits)
     local remains = take.limit - (state.used + hits)
 
-    return remains < 0 and OVER or remains, min(state.start + take.length - now, take.length)
+    return remains < 0 and run.over or remains, math.min(state.start + take.length - run.now, take.length)
   end
 
-  function kind.add(state, _, hits)
-    state.used = min(state.used + hits, COUNT_MAX)
+  local function add(state, _, hits)
+    state.used = math.min(state.used + hits, run.most)
     state.is_changed = true
   end
 
-  function kind.give(state, take, hits)
+  local function give(state, take, hits)
     state.is_changed = state.is_changed or (hits > 0 and state.used > 0)
-    state.used = max(state.used - hits, 0)
-    return kind.judge(state, take, 0)
+    state.used = math.max(state.used - hits, 0)
+    return judge(state, take, 0)
   end
 
-  function kind.write(state, key)
+  local function write(state, key)
     if state.stored then
       local more = state.used - state.stored
 
-      call('INCRBY', key, more == 1 and '1' or more)
+      redis.call('INCRBY', key, more == 1 and '1' or more)
     else
-      set(key, state.used, state.expiry)
+      run.set(key, state.used, state.expiry)
     end
   end
 
-  return kind
+  return {
+    n_parameters = 0,
+    read = read,
+    judge = judge,
+    add = add,
+    give = give,
+    write = write,
+  }
 end

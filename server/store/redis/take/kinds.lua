@@ -7,10 +7,11 @@
 --   n_parameters                     numbers behind the record of a take: take.a to take.d
 --   decode(text, take)               its state now; `text` is false when there is none; nil when it
 --                                    is something else
---   judge(state, take, hits, count)  what remains after `hits` more, or OVER; and the time of reset
---   add(state, take, hits, count)    charges; the same was judged just before
+--   judge(state, take, hits, is_all) what remains after `hits` more, or OVER; and the time of reset;
+--                                    `is_all`: what does not fit would be booked
+--   add(state, take, hits, is_all)   charges; the same was judged just before
 --   refuse(state, take)              what a take that was judged over leaves; few kinds have it
---   give(state, take, hits, count)   refunds, and judges as with no hits
+--   give(state, take, hits, is_all)  refunds, and judges as with no hits
 --   encode(state)                    a text, and when it expires
 -- or, in place of the first and the last, read(take) and write(state, key). A state says in
 -- `is_changed` whether it has to be written, and in `stored_expiry` when the text expired that it
@@ -20,13 +21,31 @@
 -- All but fixed windows of the epoch are strings that begin with the number of their kind. What
 -- they hold says when it ends; they have a time to live as long, set by every write, so one that
 -- was lost comes back, and meanwhile locks nobody out.
-local COUNT_ALL, COUNT_ADMITTED, COUNT_ALL_OR_NOTHING = 0, 1, 2
-local n_repaired, n_restarted = 0, 0
-local makers = {}
+--
+-- What is made at every run costs time. So functions share one table, as each local that they take
+-- from outside costs; tables have all their fields from the beginning, as growing costs; and a kind
+-- is made when it is asked for.
+local run = {
+  now = now,
+  over = OVER,
+  foreign = FOREIGN,
+  most = COUNT_MAX,
+  is_dated = false, -- do keys name their windows
+  n_repaired = 0, -- counters found without a time to live
+  n_restarted = 0, -- counters of another time, begun anew
+  get = false,
+  is_count = false,
+  set = false,
+  after_charge = false,
+  after_target = false,
+  muldiv = false,
+  muldiv_up = false,
+}
+local makers = {[0] = false, false, false, false, false, false, false, false}
 
 -- The text at `key`, false when there is none, nil when it is no text.
-local function get(key)
-  local text = try('GET', key)
+function run.get(key)
+  local text = redis.pcall('GET', key)
 
   if type(text) == 'table' then
     if text.err:find('WRONGTYPE', 1, true) then
@@ -38,22 +57,22 @@ local function get(key)
 end
 
 -- Somebody else's bytes may be any number.
-local function is_count(number)
-  return number >= 0 and number <= COUNT_MAX and number % 1 == 0
+function run.is_count(number)
+  return number >= 0 and number <= run.most and number % 1 == 0
 end
 
-local function set(key, text, expiry)
-  call('SET', key, text, 'PXAT', ceil(expiry / 1000))
+function run.set(key, text, expiry)
+  redis.call('SET', key, text, 'PXAT', math.ceil(expiry / 1000))
 end
 
 -- As limit/after.h: what a take leaves on the counter, and what `used`, after it, has to fall to.
-local function after_charge(is_over, hits, count)
-  return is_over and count ~= COUNT_ALL and 0 or hits
+function run.after_charge(is_over, hits, is_all)
+  return is_over and not is_all and 0 or hits
 end
 
-local function after_target(take, is_over, hits, count, used)
+function run.after_target(take, is_over, hits, is_all, used)
   if is_over then
-    return take.limit - min((hits == 0 or count == COUNT_ALL) and 1 or hits, take.limit)
+    return take.limit - math.min((hits == 0 or is_all) and 1 or hits, take.limit)
   end
-  return max(used - 1, 0)
+  return math.max(used - 1, 0)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- a * b / c in whole numbers up to COUNT_MAX, as limit/muldiv.h has it: rounded down, and the rest.
+-- a * b / c in whole numbers up to `run.most`, as limit/muldiv.h has it: rounded down, and the rest.
 --
 -- A product beyond 2^53 is two numbers: the nearest double, and what that is short of it, which is
 -- reckoned from the halves of the factors (T. J. Dekker, "A Floating-Point Technique for Extending
@@ -18,14 +18,14 @@ local function rest_of_product(a, b, product)
   return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 end
 
-local function muldiv(a, b, c)
+function run.muldiv(a, b, c)
   local product = a * b
-  local quotient = floor(product / c)
+  local quotient = math.floor(product / c)
 
-  if product <= COUNT_MAX then
+  if product <= run.most then
     return quotient, product - quotient * c
   end
-  quotient = min(quotient, COUNT_MAX)
+  quotient = math.min(quotient, run.most)
 
   local rest = rest_of_product(a, b, product)
 
@@ -37,8 +37,8 @@ local function muldiv(a, b, c)
       quotient = quotient - 1
     elseif left < c then
       return quotient, left
-    elseif quotient == COUNT_MAX then
-      return COUNT_MAX, 0
+    elseif quotient == run.most then
+      return run.most, 0
     else
       quotient = quotient + 1
     end
@@ -46,8 +46,8 @@ local function muldiv(a, b, c)
   error('muldiv: not whole numbers')
 end
 
-local function muldiv_up(a, b, c)
-  local quotient, rest = muldiv(a, b, c)
+function run.muldiv_up(a, b, c)
+  local quotient, rest = run.muldiv(a, b, c)
 
-  return rest > 0 and quotient < COUNT_MAX and quotient + 1 or quotient
+  return rest > 0 and quotient < run.most and quotient + 1 or quotient
 end

@@ -5,26 +5,25 @@
 makers[2] = function()
   local HEAD_LENGTH = 28
   local FORMATS = {[2] = '<I2', [4] = '<I4', [8] = '<d'}
-  local kind = {n_parameters = 1}
 
   -- Nothing that was counted matters: with `used` in one bucket that is now's.
   local function begin(state, n, length, used)
-    local bucket = ceil(length / n)
+    local bucket = math.ceil(length / n)
 
     state.n, state.bucket, state.used, state.newest = n, bucket, used, used
-    state.start = now - now % bucket
+    state.start = run.now - run.now % bucket
     state.older, state.width = '', 2
   end
 
   -- The counts before the newest are a string, `older`: few takes need more than its first.
   local function parse(text)
     local size = #text
-    local number, width, n, expiry, used, bucket = unpack('<BBI2ddd', text)
+    local number, width, n, expiry, used, bucket = struct.unpack('<BBI2ddd', text)
     local format = FORMATS[width]
     local span = format and (size - HEAD_LENGTH) / width
 
     if number ~= 2 or not format or span < 1 or span > n + 1 or span % 1 ~= 0 or
-      not (is_count(expiry) and is_count(used) and is_count(bucket) and bucket > 0) then
+      not (run.is_count(expiry) and run.is_count(used) and run.is_count(bucket) and bucket > 0) then
       return nil
     end
     return {
@@ -32,7 +31,7 @@ makers[2] = function()
       bucket = bucket,
       used = used,
       start = expiry - (n + 1) * bucket, -- of the newest
-      newest = unpack(format, text, size - width + 1),
+      newest = struct.unpack(format, text, size - width + 1),
       older = text:sub(HEAD_LENGTH + 1, size - width),
       width = width,
       stored_expiry = expiry,
@@ -49,7 +48,7 @@ makers[2] = function()
     local n_gone = 0
 
     while n_gone < n_older do
-      local hits = unpack(format, older, n_gone * width + 1)
+      local hits = struct.unpack(format, older, n_gone * width + 1)
 
       if hits > 0 and n_older - n_gone + steps <= state.n then
         break
@@ -66,7 +65,7 @@ makers[2] = function()
     forget(state, steps)
     if steps > 0 then
       if state.used > 0 then
-        state.older = state.older .. pack(FORMATS[state.width], state.newest) ..
+        state.older = state.older .. struct.pack(FORMATS[state.width], state.newest) ..
           ('\0'):rep((steps - 1) * state.width)
       end
       state.newest = 0
@@ -75,17 +74,17 @@ makers[2] = function()
   end
 
   local function is_forgotten(state, take)
-    local ahead = state.start - now
+    local ahead = state.start - run.now
 
     if ahead > take.length then
-      n_restarted = n_restarted + 1
+      run.n_restarted = run.n_restarted + 1
       return true
     end
     return ahead <= -(state.n + 1) * state.bucket
   end
 
   -- A state that is new is laid out by the limit of each take that looks at it.
-  function kind.decode(text, take)
+  local function decode(text, take)
 
     if text == false then
       return {is_new = true, stored_expiry = 0, is_changed = false}
@@ -100,7 +99,7 @@ makers[2] = function()
       return {is_new = true, stored_expiry = state.stored_expiry, is_changed = false}
     end
     if state then
-      step(state, max(floor((now - state.start) / state.bucket), 0))
+      step(state, math.max(math.floor((run.now - state.start) / state.bucket), 0))
     end
     return state
   end
@@ -116,31 +115,31 @@ makers[2] = function()
 
       age = #older / width
       while at < #older do
-        left = left - unpack(format, older, at)
+        left = left - struct.unpack(format, older, at)
         if left <= 0 then
           break
         end
         at, age = at + width, age - 1
       end
     end
-    return state.start + (state.n + 1 - age) * state.bucket - now
+    return state.start + (state.n + 1 - age) * state.bucket - run.now
   end
 
-  function kind.judge(state, take, hits, count)
+  local function judge(state, take, hits, is_all)
     if state.is_new then
       begin(state, take.a, take.length, 0)
     end
 
     local used = state.used
     local is_over = used + hits > take.limit
-    local after = min(used + after_charge(is_over, hits, count), COUNT_MAX)
-    local target = after_target(take, is_over, hits, count, after)
+    local after = math.min(used + run.after_charge(is_over, hits, is_all), run.most)
+    local target = run.after_target(take, is_over, hits, is_all, after)
     local reset = is_over and take.length or 0
 
     if after > target then
       reset = wait_for(state, after - target)
     end
-    return is_over and OVER or take.limit - after, reset
+    return is_over and run.over or take.limit - after, reset
   end
 
   -- By the limit in force.
@@ -151,10 +150,10 @@ makers[2] = function()
     state.is_new, state.is_changed = false, true
   end
 
-  function kind.add(state, take, hits)
+  local function add(state, take, hits)
     settle(state, take)
 
-    local used = min(state.used + hits, COUNT_MAX)
+    local used = math.min(state.used + hits, run.most)
 
     state.newest = state.newest + (used - state.used)
     state.used = used
@@ -164,25 +163,25 @@ makers[2] = function()
     local format, counts = FORMATS[state.width], {}
 
     for at = 1, #state.older, state.width do
-      counts[#counts + 1] = unpack(format, state.older, at)
+      counts[#counts + 1] = struct.unpack(format, state.older, at)
     end
     return counts
   end
 
   local function lay(state, counts, width)
     for i = 1, #counts do
-      counts[i] = pack(FORMATS[width], counts[i])
+      counts[i] = struct.pack(FORMATS[width], counts[i])
     end
     state.older, state.width = table.concat(counts), width
   end
 
   -- The newest bucket that has any gives first.
-  function kind.give(state, take, hits, count)
+  local function give(state, take, hits, is_all)
     if not state.is_new and hits > 0 and state.used > 0 then
       settle(state, take)
 
-      local left = min(hits, state.used)
-      local given = min(left, state.newest)
+      local left = math.min(hits, state.used)
+      local given = math.min(left, state.newest)
 
       state.used = state.used - left
       state.newest = state.newest - given
@@ -191,17 +190,17 @@ makers[2] = function()
         local counts = counts_of(state)
 
         for i = #counts, 1, -1 do
-          given = min(left, counts[i])
+          given = math.min(left, counts[i])
           counts[i] = counts[i] - given
           left = left - given
         end
         lay(state, counts, state.width)
       end
     end
-    return kind.judge(state, take, 0, count)
+    return judge(state, take, 0, is_all)
   end
 
-  function kind.encode(state)
+  local function encode(state)
     local width = state.newest > 4294967295 and 8 or state.newest > 65535 and 4 or 2
     local expiry = state.start + (state.n + 1) * state.bucket
 
@@ -209,9 +208,16 @@ makers[2] = function()
       lay(state, counts_of(state), width)
     end
     width = state.width
-    return pack('<BBI2ddd', 2, width, state.n, expiry, state.used, state.bucket) .. state.older ..
-      pack(FORMATS[width], state.newest), expiry
+    return struct.pack('<BBI2ddd', 2, width, state.n, expiry, state.used, state.bucket) .. state.older ..
+      struct.pack(FORMATS[width], state.newest), expiry
   end
 
-  return kind
+  return {
+    n_parameters = 1,
+    decode = decode,
+    judge = judge,
+    add = add,
+    give = give,
+    encode = encode,
+  }
 end

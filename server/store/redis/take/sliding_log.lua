@@ -4,22 +4,22 @@
 makers[3] = function()
   local HEAD_LENGTH, ENTRY_LENGTH = 19, 16
   local MOST_ENTRIES, STEP = 1000, 8
-  local kind = {n_parameters = 0}
 
-  -- The entries before the newest are a string, `older`: few takes need more than its first.
+  -- The entries before the newest stay in `text`, from `from` to `to`, and behind it in `added`: few
+  -- takes need more than the first, and long strings cost when they are made.
   local function parse(text)
     local size = #text
-    local number, capacity, expiry, used = unpack('<BI2dd', text)
+    local number, capacity, expiry, used = struct.unpack('<BI2dd', text)
     local n = (size - HEAD_LENGTH) / ENTRY_LENGTH
 
-    if number ~= 3 or n % 1 ~= 0 or not (is_count(expiry) and is_count(used)) then
+    if number ~= 3 or n % 1 ~= 0 or not (run.is_count(expiry) and run.is_count(used)) then
       return nil
     end
 
     local stamp, hits = 0, 0
 
     if n > 0 then
-      stamp, hits = unpack('<dd', text, size - ENTRY_LENGTH + 1)
+      stamp, hits = struct.unpack('<dd', text, size - ENTRY_LENGTH + 1)
     end
     return {
       capacity = capacity,
@@ -29,34 +29,43 @@ makers[3] = function()
       n = n,
       stamp = stamp, -- of the newest
       hits = hits,
-      older = text:sub(HEAD_LENGTH + 1, max(size - ENTRY_LENGTH, HEAD_LENGTH)),
+      text = text,
+      from = HEAD_LENGTH + 1,
+      to = math.max(size - ENTRY_LENGTH, HEAD_LENGTH),
+      added = '',
       is_changed = false,
     }
   end
 
   local function clear(state)
-    state.n, state.used, state.stamp, state.hits, state.older = 0, 0, 0, 0, ''
+    state.n, state.used, state.stamp, state.hits = 0, 0, 0, 0
+    state.text, state.from, state.to, state.added = '', 1, 0, ''
   end
 
   -- The newest entry has not expired.
   local function forget(state, length)
-    local older, at = state.older, 1
+    while state.from < state.to do
+      local stamp, hits = struct.unpack('<dd', state.text, state.from)
 
-    while at < #older do
-      local stamp, hits = unpack('<dd', older, at)
-
-      if stamp > now - length then
+      if stamp > run.now - length then
         break
       end
       state.used, state.n = state.used - hits, state.n - 1
-      at = at + ENTRY_LENGTH
-    end
-    if at > 1 then
-      state.older = older:sub(at)
+      state.from = state.from + ENTRY_LENGTH
     end
   end
 
-  function kind.decode(text, take)
+  -- Stamp and hits of the `i`-th of the entries before the newest.
+  local function older_at(state, i)
+    local at = state.from + (i - 1) * ENTRY_LENGTH
+
+    if at < state.to then
+      return struct.unpack('<dd', state.text, at)
+    end
+    return struct.unpack('<dd', state.added, at - state.to)
+  end
+
+  local function decode(text, take)
     local length = take.length
 
     if text == false then
@@ -74,12 +83,12 @@ makers[3] = function()
     if not state then
       return nil
     end
-    if state.expiry > now and state.expiry - now <= 2 * length then
+    if state.expiry > run.now and state.expiry - run.now <= 2 * length then
       forget(state, length)
       return state
     end
-    if state.expiry > now then
-      n_restarted = n_restarted + 1
+    if state.expiry > run.now then
+      run.n_restarted = run.n_restarted + 1
     end
     clear(state)
     return state
@@ -87,56 +96,55 @@ makers[3] = function()
 
   -- Entries that there may be; as many as there have been, when the limit was lowered.
   local function most_entries(state, take)
-    return max(min(take.limit, MOST_ENTRIES), state.capacity, 1)
+    return math.max(math.min(take.limit, MOST_ENTRIES), state.capacity, 1)
   end
 
   -- How long until `n` hits have expired, of those that count, and then of the `charged` new ones.
   -- When no entry is left for new ones, the newest becomes as new as they are.
   local function wait_for(state, take, charged, n)
     local joins = charged > 0 and state.n > 0 and state.n == most_entries(state, take)
-    local older, at, left = state.older, 1, n
-    local stamp = now
+    local stamp, i, left = run.now, 1, n
 
-    while at < #older and left > 0 do
+    while i < state.n and left > 0 do
       local hits
 
-      stamp, hits = unpack('<dd', older, at)
-      at, left = at + ENTRY_LENGTH, left - hits
+      stamp, hits = older_at(state, i)
+      i, left = i + 1, left - hits
     end
     if left > 0 and state.n > 0 and not joins then
       stamp, left = state.stamp, left - state.hits
     end
     if left > 0 then
-      stamp = max(stamp, now)
+      stamp = math.max(stamp, run.now)
     end
-    return stamp + take.length - now
+    return stamp + take.length - run.now
   end
 
-  function kind.judge(state, take, hits, count)
+  local function judge(state, take, hits, is_all)
     local used = state.used
     local is_over = used + hits > take.limit
-    local charged = after_charge(is_over, hits, count)
-    local after = min(used + charged, COUNT_MAX)
-    local target = after_target(take, is_over, hits, count, after)
+    local charged = run.after_charge(is_over, hits, is_all)
+    local after = math.min(used + charged, run.most)
+    local target = run.after_target(take, is_over, hits, is_all, after)
     local reset = is_over and take.length or 0
 
     if after > target then
       reset = wait_for(state, take, charged, after - target)
     end
-    return is_over and OVER or take.limit - after, reset
+    return is_over and run.over or take.limit - after, reset
   end
 
-  function kind.add(state, take, hits)
-    local stamp = max(state.stamp, now)
-    local used = min(state.used + hits, COUNT_MAX)
+  local function add(state, take, hits)
+    local stamp = math.max(state.stamp, run.now)
+    local used = math.min(state.used + hits, run.most)
 
     if state.n == 0 or state.stamp ~= stamp then
       if state.n >= state.capacity then
-        state.capacity = min(state.capacity + STEP, most_entries(state, take))
+        state.capacity = math.min(state.capacity + STEP, most_entries(state, take))
       end
       if state.n < state.capacity then
         if state.n > 0 then
-          state.older = state.older .. pack('<dd', state.stamp, state.hits)
+          state.added = state.added .. struct.pack('<dd', state.stamp, state.hits)
         end
         state.n, state.hits = state.n + 1, 0
       end
@@ -149,40 +157,47 @@ makers[3] = function()
   -- Of the newest entries; one that has none left is removed.
   local function give_back(state, hits)
     while hits > 0 and state.n > 0 do
-      local given = min(hits, state.hits)
+      local given = math.min(hits, state.hits)
 
       state.hits, state.used, hits = state.hits - given, state.used - given, hits - given
       if state.hits == 0 then
-        local n_kept = #state.older - ENTRY_LENGTH
-
         state.n = state.n - 1
-        if state.n > 0 then
-          state.stamp, state.hits = unpack('<dd', state.older, n_kept + 1)
-          state.older = state.older:sub(1, n_kept)
-        else
+        if state.n == 0 then
           clear(state)
+        else
+          state.stamp, state.hits = older_at(state, state.n)
+          if state.added == '' then
+            state.to = state.to - ENTRY_LENGTH
+          else
+            state.added = state.added:sub(1, -ENTRY_LENGTH - 1)
+          end
         end
       end
     end
   end
 
-  function kind.give(state, take, hits, count)
+  local function give(state, take, hits, is_all)
     if hits > 0 and state.used > 0 then
       give_back(state, hits)
-      state.expiry = state.n > 0 and state.stamp + take.length or now
+      state.expiry = state.n > 0 and state.stamp + take.length or run.now
       state.is_changed = true
     end
-    return kind.judge(state, take, 0, count)
+    return judge(state, take, 0, is_all)
   end
 
-  function kind.encode(state)
-    local text = pack('<BI2dd', 3, state.capacity, state.expiry, state.used) .. state.older
+  local function encode(state)
+    local newest = state.n > 0 and struct.pack('<dd', state.stamp, state.hits) or ''
 
-    if state.n > 0 then
-      text = text .. pack('<dd', state.stamp, state.hits)
-    end
-    return text, state.expiry
+    return struct.pack('<BI2dd', 3, state.capacity, state.expiry, state.used) ..
+      state.text:sub(state.from, state.to) .. state.added .. newest, state.expiry
   end
 
-  return kind
+  return {
+    n_parameters = 0,
+    decode = decode,
+    judge = judge,
+    add = add,
+    give = give,
+    encode = encode,
+  }
 end

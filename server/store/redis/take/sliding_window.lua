@@ -2,13 +2,11 @@
 -- A sliding window: '<Bddd' of its kind, when it expires, the hits of the window before and of the
 -- current one.
 makers[1] = function()
-  local kind = {n_parameters = 0}
-
-  function kind.decode(text, take)
+  local function decode(text, take)
     local length = take.length
-    local elapsed = now % length
+    local elapsed = run.now % length
     local state = {
-      expiry = now - elapsed + 2 * length,
+      expiry = run.now - elapsed + 2 * length,
       previous = 0,
       current = 0,
       left = length - elapsed, -- of the current window
@@ -24,18 +22,18 @@ makers[1] = function()
       return nil
     end
 
-    local number, expiry, previous, current = unpack('<Bddd', text)
+    local number, expiry, previous, current = struct.unpack('<Bddd', text)
 
-    if number ~= 1 or not (is_count(expiry) and is_count(previous) and is_count(current)) then
+    if number ~= 1 or not (run.is_count(expiry) and run.is_count(previous) and run.is_count(current)) then
       return nil
     end
     state.stored_expiry = expiry
-    elapsed = now - (expiry - 2 * length)
+    elapsed = run.now - (expiry - 2 * length)
     if elapsed < -length then
-      n_restarted = n_restarted + 1
+      run.n_restarted = run.n_restarted + 1
     elseif elapsed < length then
       state.expiry, state.previous, state.current = expiry, previous, current
-      state.left, state.late = length - max(elapsed, 0), max(-elapsed, 0)
+      state.left, state.late = length - math.max(elapsed, 0), math.max(-elapsed, 0)
     elseif elapsed < 2 * length then
       state.expiry, state.previous = expiry + length, current
       state.left = 2 * length - elapsed
@@ -54,48 +52,55 @@ makers[1] = function()
       return 0
     end
 
-    local last = muldiv(weight, take.length, fading)
+    local last = run.muldiv(weight, take.length, fading)
 
     return last < left and state.late + left - last or 0
   end
 
-  function kind.judge(state, take, hits, count)
+  local function judge(state, take, hits, is_all)
     local used = state.current
 
     if state.previous > 0 then
-      used = min(used + muldiv_up(state.previous, state.left, take.length), COUNT_MAX)
+      used = math.min(used + run.muldiv_up(state.previous, state.left, take.length), run.most)
     end
 
     local is_over = used + hits > take.limit
-    local charged = after_charge(is_over, hits, count)
-    local after = min(used + charged, COUNT_MAX)
-    local target = after_target(take, is_over, hits, count, after)
+    local charged = run.after_charge(is_over, hits, is_all)
+    local after = math.min(used + charged, run.most)
+    local target = run.after_target(take, is_over, hits, is_all, after)
     local reset = is_over and take.length or 0
 
     if after > target then
-      reset = wait_for(state, take, min(state.current + charged, COUNT_MAX), target)
+      reset = wait_for(state, take, math.min(state.current + charged, run.most), target)
     end
-    return is_over and OVER or take.limit - after, reset
+    return is_over and run.over or take.limit - after, reset
   end
 
-  function kind.add(state, _, hits)
-    state.current = min(state.current + hits, COUNT_MAX)
+  local function add(state, _, hits)
+    state.current = math.min(state.current + hits, run.most)
     state.is_changed = true
   end
 
-  function kind.give(state, take, hits, count)
-    local from_current = min(hits, state.current)
-    local from_previous = min(hits - from_current, state.previous)
+  local function give(state, take, hits, is_all)
+    local from_current = math.min(hits, state.current)
+    local from_previous = math.min(hits - from_current, state.previous)
 
     state.current = state.current - from_current
     state.previous = state.previous - from_previous
     state.is_changed = state.is_changed or from_current + from_previous > 0
-    return kind.judge(state, take, 0, count)
+    return judge(state, take, 0, is_all)
   end
 
-  function kind.encode(state)
-    return pack('<Bddd', 1, state.expiry, state.previous, state.current), state.expiry
+  local function encode(state)
+    return struct.pack('<Bddd', 1, state.expiry, state.previous, state.current), state.expiry
   end
 
-  return kind
+  return {
+    n_parameters = 0,
+    decode = decode,
+    judge = judge,
+    add = add,
+    give = give,
+    encode = encode,
+  }
 end

@@ -23,7 +23,7 @@ local function read(take)
     return kind.read(take)
   end
 
-  local text = get(take.key)
+  local text = run.get(take.key)
 
   if text == nil then
     return nil
@@ -37,33 +37,33 @@ local function write(take)
   if kind.write then
     kind.write(state, take.key)
   else
-    set(take.key, kind.encode(state))
+    run.set(take.key, kind.encode(state))
   end
   state.is_changed = false
 end
 
 -- Sets what `take` is told with `hits` on it, and says whether it is over.
-local function judge(take, hits, count)
-  take.remains, take.reset = take.kind.judge(take.state, take, hits, count)
-  return take.remains == OVER
+local function judge(take, hits, is_all)
+  take.remains, take.reset = take.kind.judge(take.state, take, hits, is_all)
+  return take.remains == run.over
 end
 
-local function charge(take, count)
-  local is_over = judge(take, take.hits, count)
+local function charge(take, is_all)
+  local is_over = judge(take, take.hits, is_all)
 
   if take.hits == 0 then
     return
   end
-  if not is_over or count == COUNT_ALL then
-    take.kind.add(take.state, take, take.hits, count)
+  if not is_over or is_all then
+    take.kind.add(take.state, take, take.hits, is_all)
   elseif take.kind.refuse then
     take.kind.refuse(take.state, take)
   end
 end
 
-local function give_back(take, count)
-  take.remains, take.reset = take.kind.give(take.state, take, take.hits, count)
-  take.remains = max(0, take.remains)
+local function give_back(take, is_all)
+  take.remains, take.reset = take.kind.give(take.state, take, take.hits, is_all)
+  take.remains = math.max(0, take.remains)
 end
 
 -- The hits that `group` would put on each key: those on one key add up before the check.
@@ -74,7 +74,7 @@ local function sum_demand(group)
     local take = group[i]
 
     if not take.is_refund then
-      demand[take.key] = min((demand[take.key] or 0) + take.hits, COUNT_MAX)
+      demand[take.key] = math.min((demand[take.key] or 0) + take.hits, run.most)
     end
   end
   return demand
@@ -90,7 +90,7 @@ local function check(group)
 
     if not take.is_refund then
       take.judged_hits = demand and demand[take.key] or take.hits
-      take.would_be_over = take.state and judge(take, take.judged_hits, take.count)
+      take.would_be_over = take.state and judge(take, take.judged_hits, take.is_all)
       if take.is_enforced and (take.would_be_over or not take.state) then
         all_fit = false
       end
@@ -102,9 +102,9 @@ end
 -- What is not charged is looked at; what would have been over stays so, though a refund of the
 -- group has made room since.
 local function look(take)
-  judge(take, take.would_be_over and take.judged_hits or 0, take.count)
+  judge(take, take.would_be_over and take.judged_hits or 0, take.is_all)
   if take.would_be_over then
-    take.remains = OVER
+    take.remains = run.over
   end
 end
 
@@ -114,16 +114,16 @@ local function take_group(group)
 
   for i = 1, #group do
     local take = group[i]
-    local count = take.count == COUNT_ADMITTED and COUNT_ADMITTED or COUNT_ALL
+    local is_all = take.is_all or take.is_all_or_nothing
 
     if not take.state then
-      take.remains = FOREIGN
+      take.remains = run.foreign
     elseif take.is_refund then
-      give_back(take, count)
-    elseif take.count == COUNT_ALL_OR_NOTHING and not all_fit then
+      give_back(take, is_all)
+    elseif take.is_all_or_nothing and not all_fit then
       look(take)
     else
-      charge(take, count)
+      charge(take, is_all)
     end
   end
 end
@@ -136,7 +136,7 @@ local function take_stopping(group)
     local take = group[i]
 
     if take.state and not take.is_refund then
-      take.would_be_over = judge(take, take.hits, take.count)
+      take.would_be_over = judge(take, take.hits, take.is_all)
       stops = stops or take.would_be_over
     end
   end
@@ -144,19 +144,18 @@ local function take_stopping(group)
     local take = group[i]
 
     if not take.state then
-      take.remains = FOREIGN
+      take.remains = run.foreign
     elseif take.is_refund then
-      give_back(take, COUNT_ALL)
+      give_back(take, true)
     elseif stops and not take.would_be_over then
-      judge(take, 0, take.count)
+      judge(take, 0, take.is_all)
     else
-      charge(take, COUNT_ALL)
+      charge(take, true)
     end
   end
 end
 
 local MODES = {[0] = take_group, [1] = take_stopping}
--- Tables are made with all their fields at once, since growing one field by field costs more.
 local takes, states, groups, group_of = {}, {}, {}, {}
 
 for i = n_done + 1, #KEYS do
@@ -182,20 +181,13 @@ for i = n_done + 1, #KEYS do
     key = key,
     hits = hits,
     limit = limit, -- that is enforced
-    requests = limit,
     length = length,
     a = a,
-    b = b,
-    c = c,
-    d = d,
-    burst_most = 0, -- what the burst climbs to, when it does
-    warm_up = warm_up,
-    warm_up_start = warm_up_start,
     kind = kind,
-    count = count,
+    is_all = count == 0,
+    is_all_or_nothing = count == 2,
     is_refund = refund == 1,
     is_enforced = enforced == 1,
-    is_dated = dated == 1,
     judged_hits = hits,
     would_be_over = false,
     state = false,
@@ -203,6 +195,13 @@ for i = n_done + 1, #KEYS do
     reset = 0,
   }
 
+  if b then
+    take.b, take.c, take.d = b, c, d
+  end
+  if warm_up then
+    take.requests, take.warm_up, take.warm_up_start = limit, warm_up, warm_up_start
+  end
+  run.is_dated = dated == 1
   takes[i - n_done] = take
   if not is_late or booked == 1 then
     local state = states[key]
@@ -242,7 +241,7 @@ for i = 1, #takes do
     reply[n] = take.limit
   end
 end
-if n_repaired + n_restarted > 0 then
-  reply[n + 1], reply[n + 2] = n_repaired, n_restarted
+if run.n_repaired + run.n_restarted > 0 then
+  reply[n + 1], reply[n + 2] = run.n_repaired, run.n_restarted
 end
 return reply

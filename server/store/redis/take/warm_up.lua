@@ -5,19 +5,18 @@
 local function make_warm_up(number, inner)
   local HEAD_LENGTH = 17
   local is_fixed, is_bucket = number >= 5, number == 4
-  local kind = {n_parameters = inner.n_parameters}
 
-  function kind.decode(text, take)
+  local function decode(text, take)
     local stored, since, last, inner_text = number + 128, 0, 0, false
 
     if text and #text < HEAD_LENGTH then
       return nil
     end
     if text then
-      stored, since, last = unpack('<Bdd', text)
+      stored, since, last = struct.unpack('<Bdd', text)
       inner_text = #text > HEAD_LENGTH and text:sub(HEAD_LENGTH + 1)
     end
-    if stored ~= number + 128 or not (is_count(since) and is_count(last)) then
+    if stored ~= number + 128 or not (run.is_count(since) and run.is_count(last)) then
       return nil
     end
 
@@ -39,70 +38,78 @@ local function make_warm_up(number, inner)
   -- it ends. A last hit more than a window ahead is of another time.
   local function climb(state, take)
     local ending = state.inner.stored_expiry
-    local is_begun = not state.is_new and state.last - now <= take.length and
-      (now - state.last < take.warm_up or (is_fixed and ending > now))
-    local since = is_begun and state.since or now
-    local climbed = max((is_fixed and inner.start_of(take, ending) or now) - since, 0)
+    local is_begun = not state.is_new and state.last - run.now <= take.length and
+      (run.now - state.last < take.warm_up or (is_fixed and ending > run.now))
+    local since = is_begun and state.since or run.now
+    local climbed = math.max((is_fixed and inner.start_of(take, ending) or run.now) - since, 0)
 
     state.new_since = since
     take.limit = take.requests
     if climbed < take.warm_up then
       take.limit = take.warm_up_start +
-        muldiv(take.requests - take.warm_up_start, climbed, take.warm_up)
+        run.muldiv(take.requests - take.warm_up_start, climbed, take.warm_up)
     end
     if is_bucket then
-      take.burst_most = take.burst_most > 0 and take.burst_most or take.a
+      take.burst_most = take.burst_most or take.a
       take.a = take.burst_most
       if take.limit < take.requests then
-        take.a = max(muldiv(take.a, take.limit, take.requests), 1)
+        take.a = math.max(run.muldiv(take.a, take.limit, take.requests), 1)
       end
     end
   end
 
-  function kind.judge(state, take, hits, count)
+  local function judge(state, take, hits, is_all)
     climb(state, take)
-    return inner.judge(state.inner, take, hits, count)
+    return inner.judge(state.inner, take, hits, is_all)
   end
 
   -- Any hit ends idleness.
   local function note_hit(state, take)
-    if state.new_since ~= state.since or now > state.last then
-      state.last = now
+    if state.new_since ~= state.since or run.now > state.last then
+      state.last = run.now
     end
     state.since, state.is_new, state.is_changed = state.new_since, false, true
     state.idle = state.last + take.warm_up
   end
 
-  function kind.add(state, take, hits, count)
-    inner.add(state.inner, take, hits, count)
+  local function add(state, take, hits, is_all)
+    inner.add(state.inner, take, hits, is_all)
     note_hit(state, take)
   end
 
-  function kind.refuse(state, take)
+  local function refuse(state, take)
     if inner.refuse then
       inner.refuse(state.inner, take)
     end
     note_hit(state, take)
   end
 
-  function kind.give(state, take, hits, count)
+  local function give(state, take, hits, is_all)
     climb(state, take)
 
-    local remains, reset = inner.give(state.inner, take, hits, count)
+    local remains, reset = inner.give(state.inner, take, hits, is_all)
 
     state.idle = state.last + take.warm_up
     state.is_changed = state.is_changed or state.inner.is_changed
     return remains, reset
   end
 
-  function kind.encode(state)
+  local function encode(state)
     local text, expiry = state.text, state.inner.stored_expiry
 
     if state.inner.is_changed then
       text, expiry = inner.encode(state.inner)
     end
-    return pack('<Bdd', number + 128, state.since, state.last) .. text, max(expiry, state.idle)
+    return struct.pack('<Bdd', number + 128, state.since, state.last) .. text, math.max(expiry, state.idle)
   end
 
-  return kind
+  return {
+    n_parameters = inner.n_parameters,
+    decode = decode,
+    judge = judge,
+    add = add,
+    refuse = refuse,
+    give = give,
+    encode = encode,
+  }
 end
