@@ -27,6 +27,9 @@ struct sequence {
 
 #define DAY INT64_C(86400000000)
 
+/* Less than the shortest window of a calendar: then the callers are at most a window off. */
+#define AHEAD_MAX (DAY * 22 / 24)
+
 /* Clocks are put forward at noon of the first day, and back two months later. */
 static struct wr_zone_transition transitions[] = {
     {.from_us = 0, .offset_s = 7200},
@@ -111,7 +114,7 @@ static void draw_sequence(uint64_t *seed, unsigned sort, struct sequence *sequen
 
     sequence->sort = sort;
     sequence->warms_up = wr_draw_below(seed, 3) == 0;
-    sequence->ahead_us = (int64_t) wr_draw_below(seed, 2 * DAY) - DAY;
+    sequence->ahead_us = (int64_t) wr_draw_below(seed, 2 * AHEAD_MAX) - AHEAD_MAX;
     limits_of(sequence, limits);
     sequence->n = 1 + wr_draw_below(seed, MAX_CALLS);
     for (size_t i = 0; i < sequence->n; i++) {
