@@ -19,6 +19,8 @@
 #define QUIET_US 1000000
 /* The least that calls under way get in C core's shutdown. */
 #define LEAST_GRACE_US 1000000
+/* Those that are cut short then are told so before the connections are reset. */
+#define LAST_WORDS_US 200000
 
 static int64_t mono_us(void)
 {
@@ -75,7 +77,7 @@ void wr_drain_run(const struct wr_drain *drain)
     const int64_t end_us = mono_us() + drain->timeout_us;
 
     /* A client that never pauses keeps a thread of ours or of C core's until it is cut off. */
-    wr_acceptor_close_at(drain->acceptor, end_us + LEAST_GRACE_US);
+    wr_acceptor_close_at(drain->acceptor, end_us + LEAST_GRACE_US + LAST_WORDS_US);
     wr_acceptor_stop(drain->acceptor);
     wr_listen_close(*drain->listen);
     *drain->listen = NULL;
