@@ -28,6 +28,12 @@ static inline uint64_t wr_block_places(uint32_t n_words)
     return (bytes + WR_BLOCK_PLACE_BYTES - 1) / WR_BLOCK_PLACE_BYTES;
 }
 
+/* Words of the state that it has room for. */
+static inline uint64_t wr_block_words(const struct wr_block *block)
+{
+    return (block->n_places * WR_BLOCK_PLACE_BYTES - sizeof *block) / sizeof(uint64_t);
+}
+
 /* A block of `n_places` > 0, all zero, that begins with what `before` has. Frees `before`, which
  * may be NULL. NULL when memory is out; then `before` is as it was. */
 struct wr_block *wr_block_grow(struct wr_block *before, uint64_t n_places);

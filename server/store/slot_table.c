@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct wr_slot) % sizeof(uint64_t) == 0, "slots are whole 
 void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool has_blocks)
 {
     *table = (struct wr_slot_table){
-        .state_words = state_words & 15,
+        .state_words = state_words & 31,
         .has_blocks = has_blocks,
         .earliest_us = INT64_MAX,
     };

@@ -31,7 +31,7 @@ struct wr_slot {
     uint64_t state[]; /* as many words as the table says; the first is 0 when the slot is free */
 };
 
-#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 27) - 1)
+#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 26) - 1)
 
 /* In a table of blocks a slot's words are the expiry, and the block's address. */
 #define WR_SLOT_BLOCK_WORDS 2
@@ -40,8 +40,8 @@ struct wr_slot {
 struct wr_slot_table {
     uint64_t *words;          /* owned; the slots; NULL while there is no counter */
     uint32_t n_used;          /* live, expired and not yet swept, or kept */
-    uint32_t capacity : 27;   /* in slots, at most WR_SLOT_TABLE_MAX */
-    uint32_t state_words : 4; /* immutable, as has_blocks */
+    uint32_t capacity : 26;   /* in slots, at most WR_SLOT_TABLE_MAX */
+    uint32_t state_words : 5; /* immutable, as has_blocks */
     uint32_t has_blocks : 1;
     int64_t earliest_us; /* no counter expires earlier; INT64_MAX when there is none */
 };

@@ -2,7 +2,7 @@
 /*
  * Classes of counters: those of one class have states of about one size, which expire by one clock,
  * and share the tables of a stripe. A counter's class follows from what is part of its identity, so
- * it never changes.
+ * it never changes, save that one that grows becomes one of the last.
  *
  * Threads: pure functions.
  */
@@ -20,14 +20,19 @@ enum wr_state_class {
     WR_STATE_MONO_2,
     WR_STATE_MONO_4,
     WR_STATE_MONO_8,
+    WR_STATE_MONO_WIDE,  /* of those that grow, while they are small: 60 buckets, 8 entries */
     WR_STATE_MONO_BLOCK, /* of any size, each in a block of its own; see store/block.h */
 };
 
-#define WR_STATE_CLASSES 6
+#define WR_STATE_CLASSES 7
+#define WR_STATE_WIDE_WORDS 20
 
 extern const uint8_t wr_state_class_words[WR_STATE_CLASSES];
 
-/* By algorithm, alignment and whether it warms up. */
+/* Of a share, without those of a block; see store/block.h. */
+extern const uint8_t wr_state_class_places[WR_STATE_CLASSES];
+
+/* By algorithm, alignment and whether it warms up; WR_STATE_MONO_WIDE for all that grow. */
 extern const uint8_t wr_state_classes[5][3][2];
 
 static inline enum wr_state_class wr_state_class_of(const struct wr_limit *limit)

@@ -2,6 +2,7 @@
 #include "store/stripe.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "limit/algorithm.h"
@@ -57,7 +58,7 @@ static uint64_t empty_class(struct wr_stripe *stripe, enum wr_state_class class,
         const struct wr_slot_sweep swept = wr_slot_table_sweep(&tables[i], INT64_MAX);
 
         *out_n_counters += swept.n_counters;
-        n_places += swept.n_counters + swept.n_places;
+        n_places += swept.n_counters * wr_state_class_places[class] + swept.n_places;
     }
     return n_places;
 }
@@ -133,7 +134,7 @@ static void sweep_locked(struct wr_stripe *stripe, enum wr_state_class class,
     if (table->earliest_us <= now_us) {
         const struct wr_slot_sweep swept = wr_slot_table_sweep(table, now_us);
 
-        stripe->n_used -= swept.n_counters + swept.n_places;
+        stripe->n_used -= swept.n_counters * wr_state_class_places[class] + swept.n_places;
         events->n_swept += swept.n_counters;
     }
 }
@@ -256,13 +257,16 @@ static enum wr_take_answer add_locked(struct wr_stripe *stripe, enum wr_state_cl
     struct wr_slot_table *const table = table_of_locked(stripe, class, hash);
 
     sweep_locked(stripe, class, table, events);
-    if (!make_room_locked(stripe, 1 + n_block_places, events)) {
+
+    const uint64_t n_places = wr_state_class_places[class] + n_block_places;
+
+    if (!make_room_locked(stripe, n_places, events)) {
         return WR_TAKE_FULL;
     }
     if (!wr_slot_table_add(table, hash, state)) {
         return WR_TAKE_NO_MEMORY;
     }
-    stripe->n_used += 1 + n_block_places;
+    stripe->n_used += n_places;
     return WR_TAKE_DECIDED;
 }
 
@@ -289,17 +293,21 @@ static inline struct wr_verdict judge(const struct wr_counter_kind *kind, void *
 
 /* A look or a refund that finds nothing leaves nothing, and so does a refused hit that is not
  * booked: only what was used makes a counter. */
-static void charge_new_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                              struct wr_take *take, const struct wr_limit *limit,
-                              struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+static void charge_new_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                              const struct wr_hash *hash, struct wr_take *take,
+                              const struct wr_limit *limit, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
 {
     const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-    uint64_t state[WR_STATE_WORDS_MAX] = {0};
+    uint64_t state[WR_STATE_WIDE_WORDS];
+
+    memset(state, 0, wr_state_class_words[class] * sizeof state[0]);
+
     const struct wr_verdict verdict =
-        judge(kind, state, take, limit, wr_counter_time(kind, &stripe->latest));
+        judge(kind, state, take, limit, wr_state_class_time(class, &stripe->latest));
 
     if (state[0] != 0) {
-        take->answer = add_locked(stripe, wr_state_class_of(limit), hash, state, 0, events);
+        take->answer = add_locked(stripe, class, hash, state, 0, events);
         if (take->answer != WR_TAKE_DECIDED) {
             return;
         }
@@ -307,14 +315,62 @@ static void charge_new_locked(struct wr_stripe *stripe, const struct wr_hash *ha
     answer(take, &verdict);
 }
 
-/* Adds a counter with a block that is large enough for a take by `limit`, and never expires. */
-static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                                            const struct wr_limit *limit,
-                                            struct wr_stripe_events *events)
+/* Where a counter that grows is; without a slot: nowhere. */
+struct spot {
+    enum wr_state_class class;
+    struct wr_slot *slot;
+    uint64_t *state;
+    uint64_t n_words; /* that the state has room for */
+};
+
+static uint32_t words_for(const uint64_t *state, const struct wr_limit *limit)
+{
+    return wr_counter_kind_of(limit)->state_words(state, limit);
+}
+
+static inline struct spot spot_of(struct wr_slot *slot, enum wr_state_class class)
+{
+    struct spot spot = {.class = class, .slot = slot};
+
+    if (slot != NULL && class == WR_STATE_MONO_WIDE) {
+        spot.state = slot->state;
+        spot.n_words = WR_STATE_WIDE_WORDS;
+    } else if (slot != NULL) {
+        spot.state = wr_slot_block(slot)->state;
+        spot.n_words = wr_block_words(wr_slot_block(slot));
+    }
+    return spot;
+}
+
+/* Looks first where a counter is that has not grown beyond what it needed at first. */
+static inline struct spot find_spot_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                           const struct wr_limit *limit) WR_REQUIRES(stripe->mutex)
+{
+    const bool is_wide = words_for(never_hit, limit) <= WR_STATE_WIDE_WORDS;
+    const enum wr_state_class first = is_wide ? WR_STATE_MONO_WIDE : WR_STATE_MONO_BLOCK;
+    const enum wr_state_class second = is_wide ? WR_STATE_MONO_BLOCK : WR_STATE_MONO_WIDE;
+    struct wr_slot *const slot = find_locked(stripe, first, hash);
+
+    return slot != NULL ? spot_of(slot, first) : spot_of(find_locked(stripe, second, hash), second);
+}
+
+static void remove_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                          const struct wr_hash *hash, struct wr_slot *slot)
     WR_REQUIRES(stripe->mutex)
 {
-    const uint64_t n_places =
-        wr_block_places(wr_counter_kind_of(limit)->state_words(never_hit, limit));
+    stripe->n_used -= wr_state_class_places[class];
+    if (class == WR_STATE_MONO_BLOCK) {
+        stripe->n_used -= wr_slot_block(slot)->n_places;
+    }
+    wr_slot_table_remove(table_of_locked(stripe, class, hash), slot);
+}
+
+/* Adds a counter with a block for so many words, which never expires. */
+static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                            uint32_t n_words, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    const uint64_t n_places = wr_block_places(n_words);
     struct wr_block *const block = wr_block_grow(NULL, n_places);
 
     if (block == NULL) {
@@ -331,53 +387,74 @@ static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const stru
     return answer;
 }
 
-/* Makes sure that there is a counter with a block that is large enough for a take by `limit`. One
- * that has expired may go when room is made. */
-static enum wr_take_answer enlarge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                                          const struct wr_limit *limit,
-                                          struct wr_stripe_events *events)
+/* Moves a counter into a block, for which there is room. A place that is only kept has no state. */
+static enum wr_take_answer move_to_block_locked(struct wr_stripe *stripe,
+                                                const struct wr_hash *hash, struct wr_slot *slot,
+                                                uint32_t n_words, struct wr_stripe_events *events)
     WR_REQUIRES(stripe->mutex)
 {
-    struct wr_slot *slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+    uint64_t state[WR_STATE_WIDE_WORDS];
 
-    if (slot == NULL) {
-        return add_block_locked(stripe, hash, limit, events);
+    memcpy(state, slot->state, sizeof state);
+
+    const enum wr_take_answer answer = add_block_locked(stripe, hash, n_words, events);
+
+    if (answer != WR_TAKE_DECIDED) {
+        return answer;
     }
 
-    const struct wr_block *const before = wr_slot_block(slot);
-    const uint64_t had = before->n_places;
-    const uint64_t needed =
-        wr_block_places(wr_counter_kind_of(limit)->state_words(before->state, limit));
+    struct wr_slot *const moved = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
 
-    if (needed <= had) {
-        return WR_TAKE_DECIDED;
+    if (state[0] != INT64_MAX) {
+        memcpy(wr_slot_block(moved)->state, state, sizeof state);
+        moved->state[0] = state[0];
+        note_expiry_locked(stripe, WR_STATE_MONO_BLOCK,
+                           table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash),
+                           wr_slot_expiry(moved));
     }
-    if (!make_room_locked(stripe, needed - had, events)) {
+    slot = find_locked(stripe, WR_STATE_MONO_WIDE, hash);
+    if (slot != NULL) {
+        remove_locked(stripe, WR_STATE_MONO_WIDE, hash, slot);
+    }
+    return WR_TAKE_DECIDED;
+}
+
+/* Makes sure that there is a counter with room for `n_words`, more than it has in `spot`. Making
+ * room may take one with it that has expired. */
+static enum wr_take_answer enlarge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                          const struct wr_limit *limit, struct spot spot,
+                                          uint32_t n_words, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    if (spot.slot == NULL) {
+        return add_block_locked(stripe, hash, n_words, events);
+    }
+    if (spot.class == WR_STATE_MONO_WIDE) {
+        return move_to_block_locked(stripe, hash, spot.slot, n_words, events);
+    }
+
+    const uint64_t n_more = wr_block_places(n_words) - wr_slot_block(spot.slot)->n_places;
+
+    if (!make_room_locked(stripe, n_more, events)) {
         return WR_TAKE_FULL;
     }
-    slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
-    if (slot == NULL) {
-        return add_block_locked(stripe, hash, limit, events);
+    spot = find_spot_locked(stripe, hash, limit);
+    if (spot.slot == NULL) {
+        return add_block_locked(stripe, hash, n_words, events);
     }
 
-    struct wr_block *const block = wr_block_grow(wr_slot_block(slot), needed);
+    struct wr_block *const block =
+        wr_block_grow(wr_slot_block(spot.slot), wr_block_places(n_words));
 
     if (block == NULL) {
         return WR_TAKE_NO_MEMORY;
     }
-    wr_slot_set_block(slot, block);
-    stripe->n_used += needed - had;
+    wr_slot_set_block(spot.slot, block);
+    stripe->n_used += n_more;
     return WR_TAKE_DECIDED;
 }
 
-static void remove_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                                struct wr_slot *slot) WR_REQUIRES(stripe->mutex)
-{
-    stripe->n_used -= 1 + wr_slot_block(slot)->n_places;
-    wr_slot_table_remove(table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash), slot);
-}
-
-/* What a take that found no room would have come to, if it would have left nothing; else false. */
+/* What a take that found no room would have come to. True if it would have left nothing. */
 static bool look_instead_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                 const struct wr_take *take, const struct wr_limit *limit,
                                 struct wr_verdict *out_verdict) WR_REQUIRES(stripe->mutex)
@@ -391,54 +468,63 @@ static bool look_instead_locked(struct wr_stripe *stripe, const struct wr_hash *
     return hits == 0 || (out_verdict->over && limit->count != WR_COUNT_ALL);
 }
 
-static bool needs_block(const struct wr_slot *slot, const struct wr_take *take,
-                        const struct wr_limit *limit)
+/* A refund needs none of the room that a log makes for one more entry. */
+static bool may_grow(const struct spot *spot, const struct wr_take *take,
+                     const struct wr_limit *limit)
 {
-    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-
-    if (take->hits == 0 ||
-        (take->is_refund && (slot == NULL || limit->algorithm == WR_ALGORITHM_SLIDING_LOG))) {
-        return false;
-    }
-    return slot == NULL || wr_block_places(kind->state_words(wr_slot_block(slot)->state, limit)) >
-                               wr_slot_block(slot)->n_places;
+    return take->hits > 0 && !(take->is_refund && (spot->slot == NULL ||
+                                                   limit->algorithm == WR_ALGORITHM_SLIDING_LOG));
 }
 
-static void charge_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                                struct wr_take *take, const struct wr_limit *limit,
-                                struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+static void charge_in_spot_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                  const struct spot *spot, struct wr_take *take,
+                                  const struct wr_limit *limit) WR_REQUIRES(stripe->mutex)
 {
-    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-    struct wr_slot *slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+    const struct wr_verdict verdict =
+        judge(wr_counter_kind_of(limit), spot->state, take, limit, stripe->latest.mono_us);
+
+    answer(take, &verdict);
+    if (spot->state[0] == 0) {
+        remove_locked(stripe, spot->class, hash, spot->slot);
+        return;
+    }
+    spot->slot->state[0] = spot->state[0];
+    note_expiry_locked(stripe, spot->class, table_of_locked(stripe, spot->class, hash),
+                       wr_slot_expiry(spot->slot));
+}
+
+/* Charges a counter that grows. */
+static void charge_growing_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                  struct wr_take *take, const struct wr_limit *limit,
+                                  struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
+    struct spot spot = find_spot_locked(stripe, hash, limit);
     struct wr_verdict verdict;
 
-    if (needs_block(slot, take, limit)) {
-        take->answer = enlarge_locked(stripe, hash, limit, events);
-        slot = find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
-        if (take->answer != WR_TAKE_DECIDED) {
-            if (look_instead_locked(stripe, hash, take, limit, &verdict)) {
-                answer(take, &verdict);
-            }
+    if (may_grow(&spot, take, limit)) {
+        const uint32_t n_words = words_for(spot.slot == NULL ? never_hit : spot.state, limit);
+
+        if (spot.slot == NULL && n_words <= WR_STATE_WIDE_WORDS) {
+            charge_new_locked(stripe, WR_STATE_MONO_WIDE, hash, take, limit, events);
             return;
         }
+        if (n_words > spot.n_words) {
+            take->answer = enlarge_locked(stripe, hash, limit, spot, n_words, events);
+            if (take->answer != WR_TAKE_DECIDED) {
+                if (look_instead_locked(stripe, hash, take, limit, &verdict)) {
+                    answer(take, &verdict);
+                }
+                return;
+            }
+            spot = find_spot_locked(stripe, hash, limit);
+        }
     }
-    if (slot == NULL) {
+    if (spot.slot == NULL) {
         (void) look_instead_locked(stripe, hash, take, limit, &verdict);
         answer(take, &verdict);
         return;
     }
-
-    struct wr_block *const block = wr_slot_block(slot);
-
-    verdict = judge(kind, block->state, take, limit, stripe->latest.mono_us);
-    answer(take, &verdict);
-    if (block->state[0] == 0) {
-        remove_block_locked(stripe, hash, slot);
-        return;
-    }
-    slot->state[0] = block->state[0];
-    note_expiry_locked(stripe, WR_STATE_MONO_BLOCK,
-                       table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash), wr_slot_expiry(slot));
+    charge_in_spot_locked(stripe, hash, &spot, take, limit);
 }
 
 static inline void charge_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
@@ -447,21 +533,20 @@ static inline void charge_locked(struct wr_stripe *stripe, const struct wr_hash 
 {
     const enum wr_state_class class = wr_state_class_of(limit);
 
-    if (class == WR_STATE_MONO_BLOCK) {
-        charge_block_locked(stripe, hash, take, limit, events);
+    if (class == WR_STATE_MONO_WIDE) {
+        charge_growing_locked(stripe, hash, take, limit, events);
         return;
     }
 
     struct wr_slot *const slot = find_locked(stripe, class, hash);
 
     if (slot == NULL) {
-        charge_new_locked(stripe, hash, take, limit, events);
+        charge_new_locked(stripe, class, hash, take, limit, events);
         return;
     }
 
-    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-    const struct wr_verdict verdict =
-        judge(kind, slot->state, take, limit, wr_state_class_time(class, &stripe->latest));
+    const struct wr_verdict verdict = judge(wr_counter_kind_of(limit), slot->state, take, limit,
+                                            wr_state_class_time(class, &stripe->latest));
 
     answer(take, &verdict);
     note_expiry_locked(stripe, class, table_of_locked(stripe, class, hash), wr_slot_expiry(slot));
@@ -508,18 +593,59 @@ void wr_stripe_charge_locked(struct wr_stripe *stripe, const struct wr_hash *has
     charge_locked(stripe, hash, take, limit, events);
 }
 
+/* The counter's state; NULL when there is none. */
+static const uint64_t *state_of_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                       const struct wr_limit *limit) WR_REQUIRES(stripe->mutex)
+{
+    const enum wr_state_class class = wr_state_class_of(limit);
+
+    if (class == WR_STATE_MONO_WIDE) {
+        return find_spot_locked(stripe, hash, limit).state;
+    }
+
+    const struct wr_slot *const slot = find_locked(stripe, class, hash);
+
+    return slot == NULL ? NULL : slot->state;
+}
+
 struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                         const struct wr_limit *limit, uint64_t hits)
 {
     const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
-    const enum wr_state_class class = wr_state_class_of(limit);
-    const struct wr_slot *const slot = find_locked(stripe, class, hash);
-    const uint64_t *state = never_hit;
+    const uint64_t *const state = state_of_locked(stripe, hash, limit);
 
-    if (slot != NULL) {
-        state = class == WR_STATE_MONO_BLOCK ? wr_slot_block(slot)->state : slot->state;
+    return kind->peek(state == NULL ? never_hit : state, limit, hits,
+                      wr_counter_time(kind, &stripe->latest));
+}
+
+static void sweep_table_of_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                  const struct wr_hash *hash, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    if (stripe->tables[class] != NULL) {
+        sweep_locked(stripe, class, table_of_locked(stripe, class, hash), events);
     }
-    return kind->peek(state, limit, hits, wr_counter_time(kind, &stripe->latest));
+}
+
+static const uint64_t kept[WR_STATE_WIDE_WORDS] = {INT64_MAX};
+
+static enum wr_take_answer reserve_growing_locked(struct wr_stripe *stripe,
+                                                  const struct wr_hash *hash,
+                                                  const struct wr_limit *limit,
+                                                  struct wr_stripe_events *events, bool *out_is_new)
+    WR_REQUIRES(stripe->mutex)
+{
+    sweep_table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash, events);
+
+    const struct spot spot = find_spot_locked(stripe, hash, limit);
+    const uint32_t n_words = words_for(spot.slot == NULL ? never_hit : spot.state, limit);
+
+    *out_is_new = spot.slot == NULL;
+    if (spot.slot == NULL && n_words <= WR_STATE_WIDE_WORDS) {
+        return add_locked(stripe, WR_STATE_MONO_WIDE, hash, kept, 0, events);
+    }
+    return n_words <= spot.n_words ? WR_TAKE_DECIDED
+                                   : enlarge_locked(stripe, hash, limit, spot, n_words, events);
 }
 
 /* Swept first, so that the counter is either live, or not there: then a slot that does not expire
@@ -528,41 +654,39 @@ enum wr_take_answer wr_stripe_reserve_locked(struct wr_stripe *stripe, const str
                                              const struct wr_limit *limit,
                                              struct wr_stripe_events *events, bool *out_is_kept)
 {
-    static const uint64_t kept[WR_STATE_WORDS_MAX] = {INT64_MAX};
     const enum wr_state_class class = wr_state_class_of(limit);
-
-    if (stripe->tables[class] != NULL) {
-        sweep_locked(stripe, class, table_of_locked(stripe, class, hash), events);
-    }
-
-    const bool is_new = find_locked(stripe, class, hash) == NULL;
     enum wr_take_answer answer = WR_TAKE_DECIDED;
+    bool is_new = false;
 
-    if (class == WR_STATE_MONO_BLOCK) {
-        answer = enlarge_locked(stripe, hash, limit, events);
-    } else if (is_new) {
+    sweep_table_of_locked(stripe, class, hash, events);
+    if (class == WR_STATE_MONO_WIDE) {
+        answer = reserve_growing_locked(stripe, hash, limit, events, &is_new);
+    } else if (find_locked(stripe, class, hash) == NULL) {
+        is_new = true;
         answer = add_locked(stripe, class, hash, kept, 0, events);
     }
     *out_is_kept |= is_new && answer == WR_TAKE_DECIDED;
     return answer;
 }
 
-/* A block stays, for the next take; without one it has expired. */
+/* A block stays, for the next take; without a state it has expired. */
 void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                               const struct wr_limit *limit)
 {
-    const enum wr_state_class class = wr_state_class_of(limit);
-    struct wr_slot_table *const table = table_of_locked(stripe, class, hash);
-    struct wr_slot *const slot = wr_slot_table_find(table, hash);
+    enum wr_state_class class = wr_state_class_of(limit);
+    struct wr_slot *slot = find_locked(stripe, class, hash);
 
+    if (slot == NULL) {
+        class = WR_STATE_MONO_BLOCK;
+        slot = find_locked(stripe, class, hash);
+    }
     WR_ASSERT(slot != NULL && wr_slot_expiry(slot) == INT64_MAX);
     if (class == WR_STATE_MONO_BLOCK) {
         slot->state[0] = 1;
-        note_expiry_locked(stripe, class, table, 1);
+        note_expiry_locked(stripe, class, table_of_locked(stripe, class, hash), 1);
         return;
     }
-    wr_slot_table_remove(table, slot);
-    stripe->n_used--;
+    remove_locked(stripe, class, hash, slot);
 }
 
 void wr_stripe_tend(struct wr_stripe *stripe, const struct wr_now *now,
@@ -580,6 +704,9 @@ struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe)
     struct wr_stripe_size size = {.memory_bytes = sizeof *stripe};
 
     wr_mutex_lock(&stripe->mutex);
+
+    uint64_t n_block_places = stripe->n_used;
+
     for (int i = 0; i < WR_STATE_CLASSES; i++) {
         const struct wr_slot_table *const tables = stripe->tables[i];
 
@@ -587,9 +714,10 @@ struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe)
             size.n_counters += tables[k].n_used;
             size.memory_bytes +=
                 sizeof tables[k] + tables[k].capacity * wr_slot_bytes(tables[k].state_words);
+            n_block_places -= (uint64_t) tables[k].n_used * wr_state_class_places[i];
         }
     }
-    size.memory_bytes += (stripe->n_used - size.n_counters) * WR_BLOCK_PLACE_BYTES;
+    size.memory_bytes += n_block_places * WR_BLOCK_PLACE_BYTES;
     wr_mutex_unlock(&stripe->mutex);
     return size;
 }
