@@ -5,11 +5,13 @@
  * Expired counters are reused in passing and swept in small bounded steps that ride along with
  * takes; tables grow in small steps and shrink.
  *
- * Invariant: a live counter is never thrown away, save that all are dropped when the clock was set
- * back by over an hour (see base/clock.h), and no more than `max_counters` are live. Each stripe
- * has an equal share of them: a hit on a new counter is answered WR_TAKE_FULL when all of its
- * stripe's share are live, after everything in the stripe that has expired was removed. A look or a
- * refund needs no counter and so is never refused.
+ * Invariant: a live counter is never thrown away, save that all that go by wall time are dropped
+ * when the clock was set back by over an hour (see base/clock.h), and no more than `max_counters`
+ * are live. Those of sliding_buckets and sliding_log count as several, by their size (see
+ * store/stripe.h). Each stripe has an equal share: a hit on a new counter, or on one that has to
+ * grow, is answered WR_TAKE_FULL when all of its stripe's share are live, after everything in the
+ * stripe that has expired was removed. A look needs no room and so is never refused, nor is a
+ * refund, save on buckets that have become more or wider since they were hit.
  * Answers inline. One stripe is locked at a time and nothing is called under it, save for a group
  * that has a take of WR_COUNT_ALL_OR_NOTHING, and for WR_CHARGE_STOP: then all stripes of the takes
  * are locked at once, in ascending order. Needs the batch's arena for these, and answers every take

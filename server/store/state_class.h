@@ -16,10 +16,10 @@
 
 enum wr_state_class {
     WR_STATE_WALL_2, /* by the clock and the words that hold the state */
-    WR_STATE_WALL_8,
+    WR_STATE_WALL_6,
     WR_STATE_MONO_2,
-    WR_STATE_MONO_4,
-    WR_STATE_MONO_8,
+    WR_STATE_MONO_3,
+    WR_STATE_MONO_6,
     WR_STATE_MONO_WIDE,  /* of those that grow, while they are small: 60 buckets, 8 entries */
     WR_STATE_MONO_BLOCK, /* of any size, each in a block of its own; see store/block.h */
 };
@@ -43,7 +43,7 @@ static inline enum wr_state_class wr_state_class_of(const struct wr_limit *limit
 
 static inline bool wr_state_class_is_wall(enum wr_state_class class)
 {
-    return class <= WR_STATE_WALL_8;
+    return class <= WR_STATE_WALL_6;
 }
 
 /* The time that counters of the class expire by. */

@@ -7,9 +7,9 @@
  * Of an algorithm it knows what limit/algorithm.h says of each. A key has one algorithm, so one
  * class (store/state_class.h); each class has tables of its own, from its first counter on.
  *
- * A counter takes one place of the stripe's share; one whose state has no fixed size also takes
- * those of its block (store/block.h), and needs more of them as it grows. So what a share can hold
- * is bounded in memory, too.
+ * A counter takes one place of the stripe's share. One whose state grows takes as many as its size
+ * comes to: it begins in a wide slot when it fits, and moves to a block of its own when it no longer
+ * does (store/block.h). So what a share can hold is bounded in memory, too.
  *
  * Takes are ordered by monotonic time: one whose clock was read before another's that came first is
  * late and counts at the other's time. When the clock was set back, which base/clock does by over

@@ -17,11 +17,12 @@
 #include "tests/stress/crew.h"
 #include "tests/support/taker.h"
 
-#define HOUR_US (INT64_C(3600) * 1000000)
+/* So that no counter expires while there are many. */
+#define LENGTH_US (INT64_C(3600) * 1000000 * 1000)
 
-/* As many as weir has by default; and room for a million with blocks. */
+/* As many as weir has by default; and room for a million of those that grow. */
 #define MAX_COUNTERS 4000000
-#define MAX_COUNTERS_IN_BLOCKS 16000000
+#define MAX_COUNTERS_OF_GROWING 8000000
 
 enum {
     LIVE = 1000000,
@@ -42,8 +43,8 @@ static const struct {
     {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, false, MAX_COUNTERS},
     {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH, false, MAX_COUNTERS},
     {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH, false,
-     MAX_COUNTERS_IN_BLOCKS},
-    {"sliding_log", WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH, false, MAX_COUNTERS_IN_BLOCKS},
+     MAX_COUNTERS_OF_GROWING},
+    {"sliding_log", WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH, false, MAX_COUNTERS_OF_GROWING},
     {"warmed_up_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, true, MAX_COUNTERS},
 };
 
@@ -100,13 +101,13 @@ static struct wr_limit limit_of(size_t kind)
 
     return (struct wr_limit){
         .requests = is_log ? WR_SLIDING_LOG_MAX : 10000,
-        .length_us = HOUR_US,
+        .length_us = LENGTH_US,
         .count = WR_COUNT_ADMITTED,
         .algorithm = kinds[kind].algorithm,
         .alignment = kinds[kind].alignment,
         .n_buckets = BUCKETS,
         .burst = 1000,
-        .warm_up_us = kinds[kind].has_warm_up ? HOUR_US : 0,
+        .warm_up_us = kinds[kind].has_warm_up ? LENGTH_US : 0,
         .warm_up_start = 3000,
     };
 }
@@ -124,7 +125,7 @@ static void begin(struct bench *bench, size_t kind, uint64_t takes)
             .backend = backend,
             .metrics = wr_metrics_block_new(metrics),
             .limit = limit_of(kind),
-            .now = {.wall_us = 1000 * HOUR_US, .mono_us = 1000 * HOUR_US},
+            .now = {.wall_us = 1000 * LENGTH_US, .mono_us = 1000 * LENGTH_US},
         };
         wr_check(bench->takers[i].metrics != NULL, "no memory");
     }
@@ -151,7 +152,7 @@ static void measure(size_t kind, uint64_t takes, double *figures)
 
     begin(&bench, kind, takes);
     bench.n_keys = 1;
-    bench.step_us = 2 * HOUR_US / (int64_t) bench.takers[0].limit.requests;
+    bench.step_us = 2 * LENGTH_US / (int64_t) bench.takers[0].limit.requests;
     figures[2] = takes_ns(&bench, 1);
     figures[3] = takes_ns(&bench, 2);
     bench.n_keys = LIVE;

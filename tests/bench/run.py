@@ -134,7 +134,20 @@ class Bench:
                   f"{figures[f'contended_percent_threads_{threads}']:13.4f}")
         print("a batch of two takes, CPU ns: "
               + ", ".join(f"{name} {figures[f'pair_ns_{name}']:.0f}" for name in ("plain", "group", "stop")))
-        return figures
+        return {**figures, **self.kinds()}
+
+    def kinds(self) -> dict[str, float]:
+        figures = self.program("kind_bench")
+        columns = ("one_key_ns_threads_1", "one_key_ns_threads_2", "million_keys_ns_threads_1",
+                   "million_keys_ns_threads_2")
+        print("\nThe local store by kind of counter, CPU ns a take, in brackets that of a fixed window")
+        print(f"{'':18}{'one key':>14}{'2 threads':>14}{'10⁶ keys':>14}{'2 threads':>14}{'a new one':>11}{'bytes':>7}")
+        for kind in (key.removesuffix("_new_ns") for key in figures if key.endswith("_new_ns")):
+            cells = (f"{figures[f'{kind}_{column}']:.0f} "
+                     f"({figures[f'{kind}_{column}'] / figures[f'fixed_window_{column}']:.2f})" for column in columns)
+            print(f"{kind:18}" + "".join(f"{cell:>14}" for cell in cells)
+                  + f"{figures[f'{kind}_new_ns']:11.0f}{figures[f'{kind}_bytes_a_counter']:7.0f}")
+        return {f"kind_{name}": value for name, value in figures.items()}
 
     def redis(self) -> dict[str, object]:
         return remote.measure(self.args, self.folder, self.body)
