@@ -8,8 +8,8 @@
  * class (store/state_class.h); each class has tables of its own, from its first counter on.
  *
  * A counter takes one place of the stripe's share. One whose state grows takes as many as its size
- * comes to: it begins in a wide slot when it fits, and moves to a block of its own when it no longer
- * does (store/block.h). So what a share can hold is bounded in memory, too.
+ * comes to: it begins in a wide slot when it fits, and moves to a block of its own when it no
+ * longer does (store/block.h). So what a share can hold is bounded in memory, too.
  *
  * Takes are ordered by monotonic time: one whose clock was read before another's that came first is
  * late and counts at the other's time. When the clock was set back, which base/clock does by over
