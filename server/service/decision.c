@@ -201,6 +201,7 @@ static bool make_take(struct wr_decision *decision, size_t index, struct wr_laye
         .limit = layer->limit,
         .hits = hits_of(request, descriptor),
         .group = decision->is_group ? 0 : (uint32_t) index,
+        .is_further = layer != subject->layers,
         .is_domain_group = decision->is_group,
         .is_refund = descriptor->is_negative_hits,
         .is_enforced = is_enforced(decision, subject),

@@ -56,6 +56,7 @@ struct wr_take {
     uint32_t group;          /* takes of one number stand or fall together; see wr_charge_mode */
     bool is_refund;          /* gives hits back */
     bool is_enforced;        /* neither shadow nor quota: its refusal refuses the call */
+    bool is_further;         /* not of the first limit of its rule */
     bool is_domain_group;    /* its group goes across the paths of a domain */
     bool must_book;          /* a cost already spent: booked even when late or known to be over */
     bool has_local_fallback; /* without an answer of a remote store, memory decides */

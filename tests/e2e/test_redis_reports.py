@@ -156,6 +156,7 @@ def test_redis_dns_moves(bed):
 
 # redis-acl-minimum
 
+LEARNING = {"+eval", "+zadd", "+zremrangebyscore", "+zcard", "+pexpire"}
 HELPFUL = {"+ping", "+eval", "+zadd", "+zremrangebyscore", "+zcard", "+pexpire", "+client|setname", "+role"}
 
 
@@ -170,6 +171,10 @@ def smoke(caller, value):
     replies = [caller.call("d", [["k", value]]), caller.call("d", [["k", value]]), caller.peek("d", ["k", value]),
                caller.call("d", {"entries": [["k", value]], "refund": 1})]
     return [code(r) for r in replies]
+
+
+def health(weir):
+    return re.findall(r"health: (\w+)", weir.log())[-1]
 
 
 def reconnect(redis):
@@ -189,16 +194,45 @@ def test_redis_acl_minimum(bed):
     assert smoke(caller, "all") == [OK] * 4
     assert redis.call("ACL", "LOG") == []       # nothing else was tried
     commands = {r for r in rights if r.startswith("+")}
-    assert HELPFUL < commands
+    assert LEARNING < HELPFUL < commands
+    told = 0
     for right in sorted(commands - {"+select"}):
         redis.call("ACL", "SETUSER", "weir", "-" + right[1:])
         reconnect(redis)
         assert (NO_ANSWER in smoke(caller, right)) == (right not in HELPFUL), right
+        if right in LEARNING:
+            told += 1
+            wait_until(lambda n=told: weir.log().count("the number of replicas is not learnt") == n, f"no {right}")
+            probed = redis.calls_of("evalsha") + 2
+            wait_until(lambda n=probed: redis.calls_of("evalsha") >= n, "two probes more")
+        if right in HELPFUL:
+            assert health(weir) == "SERVING", right
+        else:
+            wait_until(lambda: health(weir) == "NOT_SERVING", f"NOT_SERVING without {right}")
+        learnt = redis.calls_of("zcard")
         redis.call("ACL", "SETUSER", "weir", right)
         reconnect(redis)
+        wait_until(lambda n=learnt: redis.calls_of("zcard") > n, "the number of replicas again")
+        wait_until(lambda: health(weir) == "SERVING", f"SERVING with {right} again")
         assert smoke(caller, right + "again") == [OK] * 4, right
     assert "the user may not do this: allow it +evalsha" in weir.log()
     assert "swordfish" not in weir.log()
+
+
+def test_redis_acl_minimum_with_replicas(bed):
+    """Who is told the number of replicas needs no right to learn it, and does not try."""
+    redis = bed.redis()
+    redis.call("ACL", "SETUSER", "weir", *(r for r in documented_rights() if r not in LEARNING))
+    weir = bed.weir(RULES, f"redis://weir:swordfish@{redis.url}", *PATIENT)
+    assert smoke(weir.caller(), "a") == [OK] * 4
+    wait_until(lambda: redis.calls_of("evalsha") >= 8, "some probes")
+    assert health(weir) == "SERVING"
+    assert redis.call("ACL", "LOG") == []
+    redis.call("CONFIG", "SET", "maxmemory", "1")
+    wait_until(lambda: health(weir) == "NOT_SERVING", "NOT_SERVING while it is full")
+    redis.call("CONFIG", "SET", "maxmemory", "0")
+    wait_until(lambda: health(weir) == "SERVING", "SERVING with room again")
+    assert weir.log().count("answers OOM") == 1
 
 
 def test_redis_acl_minimum_of_a_database(bed):

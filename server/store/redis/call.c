@@ -183,9 +183,15 @@ static struct errand *make_errands(const struct wr_redis_courier *courier,
     for (size_t i = 0; i < batch->n_takes; i++) {
         const struct wr_take *const take = &batch->takes[i];
 
+        const struct wr_redis_key_take name = {
+            .identity = take->key,
+            .is_domain_group = take->is_domain_group,
+            .is_further = take->is_further,
+            .window_start_s = window_start_s(batch, take),
+        };
+
         errands[i].index = i;
-        if (!wr_redis_key_write(courier->keys, batch->arena, take->key, take->is_domain_group,
-                                window_start_s(batch, take), &errands[i].key)) {
+        if (!wr_redis_key_write(courier->keys, batch->arena, &name, &errands[i].key)) {
             return NULL;
         }
         errands[i].slot = has_slots ? wr_redis_key_slot(errands[i].key) : 0;

@@ -4,14 +4,25 @@
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "store/redis/command.h"
 #include "store/redis/fault.h"
 #include "store/redis/key.h"
 #include "store/redis/loop.h"
 #include "store/redis/route.h"
+#include "store/redis/script.h"
 
 #define NAME "{replicas}"
+#define OWN_PREFIX "weir:"
+
+/* Names that no counter has: a path has a = in it. */
+#define SHORT_NAME NAME "|probe|1s"
+#define LONG_NAME NAME "|probe|60s"
+
+/* Silence that is more than the pause between two beats. */
+#define SILENCE_US (2 * WR_REDIS_HEARTBEAT_US)
 
 /* Marks are times by the server's clock, in microseconds. */
 static const struct wr_str script =
@@ -23,37 +34,66 @@ static const struct wr_str script =
            "redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ARGV[2] / 1000))\n"
            "return redis.call('ZCARD', KEYS[1])\n");
 
-enum wr_err wr_redis_heartbeat_init(struct wr_redis_heartbeat *heartbeat, struct wr_arena *arena,
-                                    struct wr_str prefix, uint64_t id, _Atomic uint32_t *replicas)
+/* ---- commands ---- */
+
+/* PREFIX and `name`, in `arena`. An empty text: no memory. */
+static struct wr_str make_key(const struct wr_redis_key_style *style, struct wr_arena *arena,
+                              const char *name)
 {
-    const size_t key_size = prefix.len + sizeof NAME;
-    char *const key = wr_arena_alloc(arena, key_size);
-    char mark[24], fresh[24];
+    const size_t size = sizeof OWN_PREFIX + style->prefix.len + strlen(name) + 1;
+    char *const key = wr_arena_alloc(arena, size);
 
     if (key == NULL) {
-        return WR_ERR_NO_MEMORY;
+        return (struct wr_str){0};
     }
-    (void) snprintf(key, key_size, "%.*s" NAME, (int) prefix.len, prefix.ptr);
+    (void) snprintf(key, size, "%s%.*s%s", style->form == WR_REDIS_KEY_REFERENCE ? OWN_PREFIX : "",
+                    (int) style->prefix.len, style->prefix.ptr, name);
+    return wr_str_of(key);
+}
+
+static bool make_mark(struct wr_arena *arena, struct wr_str key, uint64_t id,
+                      struct wr_str *out_command)
+{
+    char mark[24], fresh[24];
+
     (void) snprintf(mark, sizeof mark, "%016" PRIx64, id);
     (void) snprintf(fresh, sizeof fresh, "%" PRId64, WR_REDIS_HEARTBEAT_FRESH_US);
 
-    const struct wr_str words[] = {WR_STR("EVAL"), script,          WR_STR("1"),
-                                   wr_str_of(key), wr_str_of(mark), wr_str_of(fresh)};
+    const struct wr_str words[] = {WR_STR("EVAL"),  script,          WR_STR("1"), key,
+                                   wr_str_of(mark), wr_str_of(fresh)};
     const size_t n = sizeof words / sizeof words[0];
     const size_t size = wr_redis_command_size(words, n);
     char *const command = wr_arena_alloc(arena, size);
 
     if (command == NULL) {
-        return WR_ERR_NO_MEMORY;
+        return false;
     }
     (void) wr_redis_command_write(words, n, command, NULL);
-    *heartbeat = (struct wr_redis_heartbeat){
-        .replicas = replicas,
-        .command = {.ptr = command, .len = size},
-        .slot = wr_redis_key_slot(wr_str_of(key)),
-    };
-    return WR_OK;
+    *out_command = (struct wr_str){.ptr = command, .len = size};
+    return true;
 }
+
+/* A new counter each time, one that goes on, and a look at it: all that plain takes do. */
+static bool make_probe(struct wr_arena *arena, struct wr_str short_key, struct wr_str long_key,
+                       struct wr_str *out_command)
+{
+    const struct wr_limit second = {.requests = WR_COUNT_MAX, .length_us = INT64_C(1000000)};
+    const struct wr_limit minute = {.requests = WR_COUNT_MAX, .length_us = INT64_C(60000000)};
+    struct wr_take hit = {.limit = second, .hits = 1}, next = {.limit = minute, .hits = 1},
+                   look = {.limit = minute};
+    struct wr_take *const takes[] = {&hit, &next, &look};
+    const struct wr_str keys[] = {short_key, long_key, long_key};
+    const struct wr_redis_script_call call = {
+        .keys = keys,
+        .takes = takes,
+        .n_takes = sizeof takes / sizeof takes[0],
+        .mode = WR_CHARGE_BY_COUNT,
+    };
+
+    return wr_redis_script_format(&call, arena, out_command);
+}
+
+/* ---- replies ---- */
 
 void wr_redis_heartbeat_learn(struct wr_redis_heartbeat *heartbeat, uint32_t count, int64_t mono_us)
 {
@@ -62,7 +102,12 @@ void wr_redis_heartbeat_learn(struct wr_redis_heartbeat *heartbeat, uint32_t cou
     }
 
     const uint32_t before = atomic_load_explicit(heartbeat->replicas, memory_order_relaxed);
+    const int64_t silence_us = mono_us - heartbeat->heard_mono_us;
 
+    heartbeat->heard_mono_us = mono_us;
+    if (silence_us > SILENCE_US) {
+        heartbeat->last_high_mono_us += silence_us;
+    }
     if (count < before && mono_us - heartbeat->last_high_mono_us < WR_REDIS_HEARTBEAT_FRESH_US) {
         return;
     }
@@ -70,50 +115,145 @@ void wr_redis_heartbeat_learn(struct wr_redis_heartbeat *heartbeat, uint32_t cou
     atomic_store_explicit(heartbeat->replicas, count, memory_order_relaxed);
 }
 
-static void beat_ended(struct wr_redis_request *request, enum wr_redis_end end,
-                       const struct redisReply *reply)
+/* Told when it begins, and when another takes its place. */
+static void tell_refusal(struct wr_redis_pulse *pulse, const struct wr_redis_fault *fault,
+                         const char *what)
 {
-    struct wr_redis_heartbeat *const heartbeat = request->context;
-    const int64_t now_us = wr_redis_loop_now(heartbeat->loop);
+    if (pulse->refusal == NULL || strcmp(pulse->refusal, fault->code) != 0) {
+        wr_log(WR_LOG_WARN, "Redis answers %s: %s; meanwhile %s", fault->code, fault->advice,
+               what);
+    }
+    pulse->refusal = fault->code;
+}
+
+static void mark_answered(struct wr_redis_pulse *pulse, const struct redisReply *reply)
+{
+    struct wr_redis_heartbeat *const heartbeat = pulse->heartbeat;
     struct wr_redis_fault fault;
 
+    if (wr_redis_fault_in(reply, &fault)) {
+        if (fault.reaction == WR_REDIS_REFUSED || fault.reaction == WR_REDIS_FAIL) {
+            tell_refusal(pulse, &fault, "the number of replicas is not learnt");
+        }
+        return;
+    }
+    pulse->refusal = NULL;
+    if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 && reply->integer <= UINT32_MAX) {
+        wr_redis_heartbeat_learn(heartbeat, (uint32_t) reply->integer,
+                                 wr_redis_loop_now(heartbeat->loop));
+    }
+}
+
+/* A user who may write the keys of takes alone. */
+static bool is_about_keys(const struct redisReply *reply, const struct wr_redis_fault *fault)
+{
+    return strcmp(fault->code, "NOPERM") == 0 && strstr(reply->str, " access ") != NULL;
+}
+
+/* A script that stays unknown cannot be loaded. */
+static bool is_refusal(const struct wr_redis_fault *fault)
+{
+    return fault->reaction == WR_REDIS_REFUSED || fault->reaction == WR_REDIS_TEACH;
+}
+
+static void probe_answered(struct wr_redis_pulse *pulse, const struct redisReply *reply)
+{
+    struct wr_redis_heartbeat *const heartbeat = pulse->heartbeat;
+    struct wr_redis_fault fault;
+    const bool is_refused = wr_redis_fault_in(reply, &fault) && is_refusal(&fault) &&
+                            !(heartbeat->has_keys_of_its_own && is_about_keys(reply, &fault));
+
+    if (is_refused) {
+        tell_refusal(pulse, &fault, "calls get no answer from the store");
+    } else {
+        pulse->refusal = NULL;
+    }
+    heartbeat->on_probe(heartbeat->context, !is_refused);
+}
+
+/* ---- again and again ---- */
+
+static void pulse_ended(struct wr_redis_request *request, enum wr_redis_end end,
+                        const struct redisReply *reply)
+{
+    struct wr_redis_pulse *const pulse = request->context;
+    struct wr_redis_loop *const loop = pulse->heartbeat->loop;
+
     if (end == WR_REDIS_REPLIED) {
-        heartbeat->on_beat(heartbeat->context,
-                           !wr_redis_fault_in(reply, &fault) || fault.reaction != WR_REDIS_REFUSED);
+        pulse->on_reply(pulse, reply);
     }
-    if (end == WR_REDIS_REPLIED && reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 &&
-        reply->integer <= UINT32_MAX) {
-        wr_redis_heartbeat_learn(heartbeat, (uint32_t) reply->integer, now_us);
-    }
-    wr_redis_timer_set(wr_redis_loop_timers(heartbeat->loop), &heartbeat->timer,
-                       now_us + WR_REDIS_HEARTBEAT_US);
+    wr_redis_timer_set(wr_redis_loop_timers(loop), &pulse->timer,
+                       wr_redis_loop_now(loop) + WR_REDIS_HEARTBEAT_US);
 }
 
 static void beat(struct wr_redis_timer *timer, int64_t mono_us)
 {
-    struct wr_redis_heartbeat *const heartbeat = timer->context;
+    struct wr_redis_pulse *const pulse = timer->context;
+    struct wr_redis_heartbeat *const heartbeat = pulse->heartbeat;
 
-    heartbeat->request = (struct wr_redis_request){
-        .bytes = heartbeat->command,
+    pulse->request = (struct wr_redis_request){
+        .bytes = pulse->command,
         .deadline_mono_us = mono_us + WR_REDIS_HEARTBEAT_US,
         .slot = heartbeat->slot,
-        .on_end = beat_ended,
-        .context = heartbeat,
+        .is_quiet = true,
+        .on_end = pulse_ended,
+        .context = pulse,
     };
-    wr_redis_request_start(&heartbeat->request, heartbeat->loop);
-    wr_redis_route_send(heartbeat->route, &heartbeat->request);
+    wr_redis_request_start(&pulse->request, heartbeat->loop);
+    wr_redis_route_send(heartbeat->route, &pulse->request);
+}
+
+static void open_pulse(struct wr_redis_pulse *pulse, struct wr_redis_heartbeat *heartbeat)
+{
+    pulse->heartbeat = heartbeat;
+    pulse->timer = (struct wr_redis_timer){.on_due = beat, .context = pulse};
+    wr_redis_timer_set(wr_redis_loop_timers(heartbeat->loop), &pulse->timer,
+                       wr_redis_loop_now(heartbeat->loop));
+}
+
+static void close_pulse(struct wr_redis_pulse *pulse)
+{
+    if (wr_redis_timer_is_set(&pulse->timer)) {
+        wr_redis_timer_clear(&pulse->timer);
+    } else {
+        wr_redis_request_drop(&pulse->request);
+    }
+}
+
+enum wr_err wr_redis_heartbeat_init(struct wr_redis_heartbeat *heartbeat, struct wr_arena *arena,
+                                    const struct wr_redis_key_style *style, uint64_t id,
+                                    _Atomic uint32_t *replicas)
+{
+    const struct wr_str key = make_key(style, arena, NAME);
+    const struct wr_str short_key = make_key(style, arena, SHORT_NAME);
+    const struct wr_str long_key = make_key(style, arena, LONG_NAME);
+
+    *heartbeat = (struct wr_redis_heartbeat){
+        .replicas = replicas,
+        .slot = wr_redis_key_slot(key),
+        .has_keys_of_its_own = style->form == WR_REDIS_KEY_REFERENCE,
+        .mark = {.on_reply = mark_answered},
+        .probe = {.on_reply = probe_answered},
+    };
+    return key.len > 0 && short_key.len > 0 && long_key.len > 0 &&
+                   make_mark(arena, key, id, &heartbeat->mark.command) &&
+                   make_probe(arena, short_key, long_key, &heartbeat->probe.command)
+               ? WR_OK
+               : WR_ERR_NO_MEMORY;
 }
 
 void wr_redis_heartbeat_open(struct wr_redis_heartbeat *heartbeat, struct wr_redis_loop *loop,
                              struct wr_redis_route *route,
-                             void (*on_beat)(void *context, bool is_usable), void *context)
+                             void (*on_probe)(void *context, bool is_usable), void *context)
 {
-    heartbeat->on_beat = on_beat;
+    heartbeat->on_probe = on_probe;
     heartbeat->context = context;
     heartbeat->loop = loop;
     heartbeat->route = route;
-    heartbeat->timer = (struct wr_redis_timer){.on_due = beat, .context = heartbeat};
-    wr_redis_timer_set(wr_redis_loop_timers(loop), &heartbeat->timer, wr_redis_loop_now(loop));
+    open_pulse(&heartbeat->probe, heartbeat);
+    if (heartbeat->replicas != NULL) {
+        open_pulse(&heartbeat->mark, heartbeat);
+    }
 }
 
 void wr_redis_heartbeat_close(struct wr_redis_heartbeat *heartbeat)
@@ -121,10 +261,9 @@ void wr_redis_heartbeat_close(struct wr_redis_heartbeat *heartbeat)
     if (heartbeat->loop == NULL) {
         return;
     }
-    if (wr_redis_timer_is_set(&heartbeat->timer)) {
-        wr_redis_timer_clear(&heartbeat->timer);
-    } else {
-        wr_redis_request_drop(&heartbeat->request);
+    close_pulse(&heartbeat->probe);
+    if (heartbeat->replicas != NULL) {
+        close_pulse(&heartbeat->mark);
     }
     heartbeat->loop = NULL;
 }

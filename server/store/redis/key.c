@@ -139,7 +139,9 @@ static char *put_hashed(char *at, const struct wr_hash_key *secret, struct wr_st
     return put_tail(at, &tail);
 }
 
-static char *put_reference(char *at, struct wr_str identity, int64_t window_start_s)
+/* What the incumbent has no counters of bears no date but the rest of its identity. */
+static char *put_reference(char *at, struct wr_str identity, bool is_further,
+                           int64_t window_start_s)
 {
     struct wr_str domain;
     struct wr_identity_reader reader = wr_identity_read(identity, &domain);
@@ -153,17 +155,24 @@ static char *put_reference(char *at, struct wr_str identity, int64_t window_star
         at = put(at, entry.value);
         *at++ = '_';
     }
-    return at + sprintf(at, "%" PRId64, window_start_s);
+
+    const struct wr_identity_tail tail = wr_identity_read_tail(&reader);
+    const bool is_dated = tail.alignment == 0 && tail.algorithm == 0;
+
+    if (is_dated) {
+        at += sprintf(at, "%" PRId64, window_start_s);
+    }
+    return is_dated && tail.layer == 0 && !is_further ? at : put_tail(at, &tail);
 }
 
 /* Every entry takes at least WR_IDENTITY_ENTRY_SIZE bytes, more than its signs. */
 _Static_assert(SIGNS_PER_ENTRY <= WR_IDENTITY_ENTRY_SIZE, "three times an identity is room enough");
 
 bool wr_redis_key_write(const struct wr_redis_key_style *style, struct wr_arena *arena,
-                        struct wr_str identity, bool is_domain_group, int64_t window_start_s,
-                        struct wr_str *out_key)
+                        const struct wr_redis_key_take *take, struct wr_str *out_key)
 {
-    const bool is_domain_slot = style->is_domain_slot || is_domain_group;
+    const struct wr_str identity = take->identity;
+    const bool is_domain_slot = style->is_domain_slot || take->is_domain_group;
     char *const key = wr_arena_alloc(arena, style->prefix.len + ESCAPED_SIZE * identity.len +
                                                 FRAME_SIZE + 2 * HASH_DIGITS);
 
@@ -178,7 +187,7 @@ bool wr_redis_key_write(const struct wr_redis_key_style *style, struct wr_arena 
         at = put_hashed(at, &style->secret, identity, is_domain_slot);
         break;
     case WR_REDIS_KEY_REFERENCE:
-        at = put_reference(at, identity, window_start_s);
+        at = put_reference(at, identity, take->is_further, take->window_start_s);
         break;
     case WR_REDIS_KEY_READABLE:
     default:

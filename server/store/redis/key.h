@@ -10,7 +10,9 @@
  * one; with `is_domain_group` all of a domain do: PREFIX{DOMAIN}|KEY=VALUE|…|60s. Bytes outside
  * [A-Za-z0-9._:/@+-] are percent-escaped, so that no two counters have one name and no value looks
  * like a hash tag; a pattern that stands for its values has ~ before its key. Not so in the
- * reference's form, which neither escapes nor tells windows apart.
+ * reference's form, which neither escapes nor tells lengths of windows apart. What the reference
+ * does not know is told apart there too: the further limits of a rule (…_WINDOW-START|60s), and
+ * those of other algorithms and alignments, which have no date (…_|60s|0.4.0).
  *
  * Threads: pure functions; the arena belongs to the calling thread.
  */
@@ -38,13 +40,18 @@ struct wr_redis_key_style {
     bool is_domain_slot;       /* every counter of a domain in one slot, whatever its group */
 };
 
-/*
- * Writes the name of the counter with `identity` into `arena`. `window_start_s`, in seconds since
- * the Unix epoch, is used by the reference's form alone. False when memory is out.
- */
+/* What is to be named. */
+struct wr_redis_key_take {
+    struct wr_str identity;
+    bool is_domain_group;
+    /* used by the reference's form alone */
+    bool is_further;        /* not of the first limit of its rule */
+    int64_t window_start_s; /* in seconds since the Unix epoch */
+};
+
+/* Writes the name of a counter into `arena`. False when memory is out. */
 bool wr_redis_key_write(const struct wr_redis_key_style *style, struct wr_arena *arena,
-                        struct wr_str identity, bool is_domain_group, int64_t window_start_s,
-                        struct wr_str *out_key);
+                        const struct wr_redis_key_take *take, struct wr_str *out_key);
 
 /* The cluster's slot of `key`, 0 to 16383: CRC16 of its hash tag, or of all of it. */
 uint16_t wr_redis_key_slot(struct wr_str key);

@@ -281,7 +281,7 @@ static void request_answered(struct wr_redis_link *link, struct wr_redis_request
     }
     wr_redis_breaker_answered(&link->breaker);
     if (is_error) {
-        if (is_news(request, &fault) && !link->options.is_discreet) {
+        if (is_news(request, &fault) && !request->is_quiet && !link->options.is_discreet) {
             log_fault(link, &fault);
         }
         react(link, &fault);

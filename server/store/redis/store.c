@@ -135,7 +135,7 @@ static void route_ready(void *context, bool is_ready)
     look(io);
 }
 
-static void beat(void *context, bool is_usable)
+static void probed(void *context, bool is_usable)
 {
     struct io *const io = context;
 
@@ -152,7 +152,7 @@ static void open_route(struct wr_redis_job *job)
 
     io->route->ops->open(io->route);
     if (io == store->ios) {
-        wr_redis_heartbeat_open(&store->heartbeat, io->loop, io->route, beat, io);
+        wr_redis_heartbeat_open(&store->heartbeat, io->loop, io->route, probed, io);
     }
 }
 
@@ -269,9 +269,9 @@ static enum wr_err init_heartbeat(struct redis_store *store)
     if (err != WR_OK) {
         return err;
     }
-    return wr_redis_heartbeat_init(
-        &store->heartbeat, store->options.setup, store->options.keys.prefix,
-        wr_hash_of(&id, store->options.keys.prefix).low, store->options.replicas);
+    return wr_redis_heartbeat_init(&store->heartbeat, store->options.setup, &store->options.keys,
+                                   wr_hash_of(&id, store->options.keys.prefix).low,
+                                   store->options.replicas);
 }
 
 enum wr_err wr_redis_store_new(const struct wr_redis_store_options *options,

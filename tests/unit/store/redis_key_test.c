@@ -40,15 +40,28 @@ static struct wr_str identity_of(struct wr_arena *arena, const struct row *row)
     return (struct wr_str){.ptr = bytes, .len = (size_t) (at - bytes)};
 }
 
-static void expect(const struct wr_redis_key_style *style, const struct row *row,
+static bool write_key(const struct wr_redis_key_style *style, struct wr_arena *arena,
+                      const struct row *row, bool is_further, int64_t window_start_s,
+                      struct wr_str *out_key)
+{
+    const struct wr_redis_key_take take = {
+        .identity = identity_of(arena, row),
+        .is_domain_group = row->is_domain_group,
+        .is_further = is_further,
+        .window_start_s = window_start_s,
+    };
+
+    return wr_redis_key_write(style, arena, &take, out_key);
+}
+
+static void expect(const struct wr_redis_key_style *style, const struct row *row, bool is_further,
                    int64_t window_start_s)
 {
     struct wr_arena arena;
     struct wr_str key;
 
     wr_arena_init(&arena, 8192);
-    cr_assert(wr_redis_key_write(style, &arena, identity_of(&arena, row), row->is_domain_group,
-                                 window_start_s, &key));
+    cr_assert(write_key(style, &arena, row, is_further, window_start_s, &key));
     cr_assert(wr_str_equal(key, wr_str_of(row->expected)), "%.*s is not %s", (int) key.len, key.ptr,
               row->expected);
     wr_arena_fini(&arena);
@@ -97,7 +110,7 @@ Test(redis_key, readable)
                                                     .prefix = WR_STR("weir:")};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect(&style, &rows[i], 0);
+        expect(&style, &rows[i], false, 0);
     }
 }
 
@@ -107,7 +120,7 @@ Test(redis_key, all_of_a_domain_in_one_slot)
                                    {.length_us = S(60)},  false};
     static const struct wr_redis_key_style style = {.is_domain_slot = true};
 
-    expect(&style, &row, 0);
+    expect(&style, &row, false, 0);
 }
 
 Test(redis_key, reference)
@@ -126,12 +139,43 @@ Test(redis_key, reference)
          {.length_us = S(60)},
          true},
         {"pre_d_k_a*_1764510000", "d", {PATTERN("k", "a*")}, 1, {.length_us = S(60)}, false},
+        {"pre_d_k_a_|60s|1.0.0",
+         "d",
+         {ENTRY("k", "a")},
+         1,
+         {.length_us = S(60), .alignment = 1},
+         false},
+        {"pre_d_k_a_|60s|0.4.0",
+         "d",
+         {ENTRY("k", "a")},
+         1,
+         {.length_us = S(60), .algorithm = 4},
+         false},
     };
     static const struct wr_redis_key_style style = {.form = WR_REDIS_KEY_REFERENCE,
                                                     .prefix = WR_STR("pre_")};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect(&style, &rows[i], 1764510000);
+        expect(&style, &rows[i], false, 1764510000);
+    }
+}
+
+Test(redis_key, further_limits_of_a_rule_in_the_form_of_the_reference)
+{
+    static const struct row rows[] = {
+        {"pre_d_k_a_1764510000|3600s", "d", {ENTRY("k", "a")}, 1, {.length_us = S(3600)}, false},
+        {"pre_d_k_a_1764510000|60s|0.0.1",
+         "d",
+         {ENTRY("k", "a")},
+         1,
+         {.length_us = S(60), .layer = 1},
+         false},
+    };
+    static const struct wr_redis_key_style style = {.form = WR_REDIS_KEY_REFERENCE,
+                                                    .prefix = WR_STR("pre_")};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect(&style, &rows[i], true, 1764510000);
     }
 }
 
@@ -140,8 +184,7 @@ static struct wr_str key_of(const struct wr_redis_key_style *style, struct wr_ar
 {
     struct wr_str key;
 
-    cr_assert(
-        wr_redis_key_write(style, arena, identity_of(arena, row), row->is_domain_group, 0, &key));
+    cr_assert(write_key(style, arena, row, false, 0, &key));
     return key;
 }
 

@@ -26,7 +26,9 @@ struct desk {
     struct wr_arena setup;
     struct wr_backend *backend;
     int64_t timeout_us;
+    size_t n_threads;
     const char *answer; /* to EVALSHA; owned by the test */
+    const char *probed; /* to that of a probe; NULL: a status */
     char keys[256];     /* of the last EVALSHA, parted by spaces */
     atomic_int n_scripts;
     sem_t is_reachable, is_away;
@@ -40,6 +42,9 @@ static const char *answer(void *context, const struct wr_str *words, size_t n)
     (void) context;
     if (!wr_str_equal(words[0], (struct wr_str) WR_STR("EVALSHA"))) {
         return NULL;
+    }
+    if (wr_str_equal(words[3], (struct wr_str) WR_STR("t:{replicas}|probe|1s"))) {
+        return desk.probed;
     }
     (void) atomic_fetch_add(&desk.n_scripts, 1);
     desk.keys[0] = '\0';
@@ -61,7 +66,7 @@ static void on_reachable(void *context, bool is_reachable)
 /* Without a store. */
 static void lay_bare_desk(const char *text, int64_t timeout_us)
 {
-    desk = (struct desk){.answer = text, .timeout_us = timeout_us};
+    desk = (struct desk){.answer = text, .timeout_us = timeout_us, .n_threads = 2};
     cr_assert_eq(sem_init(&desk.is_reachable, 0, 0) + sem_init(&desk.is_away, 0, 0), 0);
     desk.fake = wr_fake_redis_start(answer, NULL);
     desk.metrics = wr_metrics_new();
@@ -84,7 +89,7 @@ static enum wr_err make_store(void)
                    .pause_min_us = 1000,
                    .pause_max_us = 10000,
                    .breaker_timeouts = 1000},
-        .n_threads = 2,
+        .n_threads = desk.n_threads,
         .metrics = desk.metrics,
         .on_reachable = on_reachable,
     };
@@ -302,6 +307,29 @@ Test(redis_store, tells_when_nobody_can_be_reached_and_that_nothing_was_charged,
     wr_backend_destroy(desk.backend);
     wr_arena_fini(&desk.setup);
     wr_metrics_destroy(desk.metrics);
+}
+
+/* What a probe is told, and whether the store is away then. */
+Test(redis_store, is_away_when_it_refuses_what_takes_do, .timeout = 60)
+{
+    static const char *const refusals[] = {
+        "-OOM command not allowed\r\n",
+        "-MISCONF Redis is configured to save\r\n",
+        "-NOREPLICAS Not enough good replicas to write.\r\n",
+        "-NOPERM User t has no permissions to run the 'evalsha' command\r\n",
+        "-ERR The user executing the script can't run this command or subcommand\r\n",
+        "-NOSCRIPT No matching script.\r\n",
+    };
+
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        lay_bare_desk(NULL, PATIENT_US);
+        desk.n_threads = 1;
+        desk.probed = refusals[i];
+        cr_assert_eq(make_store(), WR_OK);
+        cr_assert_eq(sem_wait(&desk.is_reachable), 0);
+        cr_assert_eq(sem_wait(&desk.is_away), 0, "%s", refusals[i]);
+        clear_desk();
+    }
 }
 
 Test(redis_store, many_batches_at_once, .timeout = 60)
