@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import socket
+import socketserver
 import tempfile
 import threading
 import time
@@ -335,6 +336,50 @@ class Stub:
                 c.sendall(self.what)
                 if not self.what:
                     c.close()
+
+
+SENSIBLE = {"nothing": {}, "PING": {b"PING": b"+PONG\r\n"}}
+
+
+@pytest.mark.parametrize("sensible", SENSIBLE)
+def test_answers_that_are_none(serve, sensible):
+    """A server that says OK to everything, perhaps but PING: it is tried now and then, and told in few lines."""
+    with Agreeable(SENSIBLE[sensible]) as stub:
+        server = serve(f"127.0.0.1:{stub.port}", *PATIENT)
+        caller = server.caller()
+        begun = time.monotonic()
+        wait_until(lambda: code_of(caller.call("d", [["k", "a"]])) and time.monotonic() - begun > 4, "4 s of calls", 10)
+        lines = [line for line in server.log().splitlines() if f"at 127.0.0.1:{stub.port}" in line]
+        assert 2 <= stub.n_connections <= 30
+        assert 1 <= len(lines) <= 8, lines
+        assert any("is it Redis" in line for line in lines), lines
+
+
+class Agreeable(socketserver.ThreadingTCPServer):
+    """Says OK to each command, but to those of `words` what they say."""
+    daemon_threads = True
+
+    def __init__(self, words):
+        self.words, self.n_connections = words, 0
+        super().__init__(("127.0.0.1", 0), Agreement)
+        self.port = self.server_address[1]
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, args=(0.05,)).start()
+        return self
+
+    def __exit__(self, *what):
+        self.shutdown()
+        super().__exit__(*what)
+
+
+class Agreement(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.server.n_connections += 1
+        with contextlib.suppress(OSError):
+            while (head := self.rfile.readline()):
+                words = [self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
+                self.wfile.write(self.server.words.get(words[0], b"+OK\r\n"))
 
 
 @pytest.mark.parametrize("n_bytes", [0, 1, 5, 20])

@@ -333,6 +333,26 @@ def test_user_of_a_sentinel_with_too_few_rights(watch, serve, missing, advice):
     wait_until(lambda: advice in server.log(), "advice in the log")
 
 
+def test_user_of_a_sentinel_who_may_not_subscribe(watch, serve):
+    """That is told once, with its reason; the connection stays, and hears of it when the user may."""
+    watched = watch(n_sentinels=1)
+    sentinel = watched.sentinels[0]
+    sentinel.call("ACL", "SETUSER", "weir", "on", ">pw", "resetchannels", "&*", "+auth", "+ping", "+client|setname",
+                  "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|masters")
+    server = serve(watched.url, *PATIENT, env={"REDIS_SENTINEL_AUTH": "weir:pw"})
+    ready(server)
+    wait_until(lambda: denials(sentinel) >= 4, "several attempts to subscribe", 20)
+    lines = [line for line in server.log().splitlines() if "entinel" in line and "warning" in line]
+    assert len(lines) == 1 and "the user may not SUBSCRIBE" in lines[0], lines
+    sentinel.call("ACL", "SETUSER", "weir", "+subscribe")
+    wait_until(lambda: b"sub=2" in sentinel.call("CLIENT", "LIST"), "a subscriber")
+
+
+def denials(sentinel):
+    """How often SUBSCRIBE was refused."""
+    return sum(entry[1] for entry in sentinel.call("ACL", "LOG") if b"subscribe" in entry)
+
+
 @pytest.mark.parametrize("sentinel_auth", ["none", "same", "another"])
 @pytest.mark.parametrize("data_tls", [False, True], ids=["data-plain", "data-tls"])
 @pytest.mark.parametrize("sentinel_tls", [False, True], ids=["sentinel-plain", "sentinel-tls"])

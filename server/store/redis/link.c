@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/redis/link.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "store/redis/link_inside.h"
 
 #define BEAT_US INT64_C(1000000)
-#define SAME_WHY_US INT64_C(30000000) /* a reason that stays is told again after that */
 
 bool wr_redis_link_is_ready(const struct wr_redis_link *link)
 {
@@ -30,23 +30,43 @@ void wr_redis_link_tell_ready(struct wr_redis_link *link)
 
 /* ---- the log ---- */
 
+static void log_turn(const struct wr_redis_link *link, const char *what, const char *more,
+                     uint64_t n_left_out)
+{
+    char rest[64] = "";
+
+    if (n_left_out > 0) {
+        (void) snprintf(rest, sizeof rest, " (%" PRIu64 " changes before this were left out)",
+                        n_left_out);
+    }
+    wr_log(WR_LOG_WARN, "%s: %s%s%s", link->label, what, more, rest);
+}
+
 void wr_redis_link_log_away(struct wr_redis_link *link, const char *why)
 {
-    if (link->is_told_away && strncmp(link->why, why, sizeof link->why - 1) == 0 &&
-        wr_redis_link_now(link) - link->told_us < SAME_WHY_US) {
-        return;
+    uint64_t n = 0;
+
+    if (wr_redis_bulletin_away(&link->bulletin, why, wr_redis_link_now(link), &n)) {
+        log_turn(link, why, "; it is tried again and again", n);
     }
-    link->is_told_away = true;
-    link->told_us = wr_redis_link_now(link);
-    (void) snprintf(link->why, sizeof link->why, "%s", why);
-    wr_log(WR_LOG_WARN, "%s: %s; it is tried again and again", link->label, why);
 }
 
 void wr_redis_link_log_back(struct wr_redis_link *link)
 {
-    wr_log(link->is_told_away ? WR_LOG_WARN : WR_LOG_INFO, "%s: %s", link->label,
-           link->is_told_away ? "is back" : "connected");
-    link->is_told_away = false;
+    uint64_t n = 0;
+
+    if (wr_redis_bulletin_back(&link->bulletin, wr_redis_link_now(link), &n)) {
+        log_turn(link, "is back", "", n);
+    }
+}
+
+void wr_redis_link_log_connected(struct wr_redis_link *link)
+{
+    if (link->bulletin.is_away || link->bulletin.is_left_away) {
+        wr_redis_link_log_back(link);
+    } else {
+        wr_log(WR_LOG_INFO, "%s: connected", link->label);
+    }
 }
 
 /* ---- requests that wait ---- */
@@ -276,7 +296,7 @@ enum wr_err wr_redis_link_move(struct wr_redis_link *link, struct wr_redis_place
     }
     wr_redis_pauses_reset(&link->pauses);
     link->is_moving = true;
-    link->has_failed = false;
+    link->has_failed = link->is_doubted = false;
     if (link->state == WR_REDIS_LINK_UP) {
         wr_redis_link_renew(link);
     } else if (link->state != WR_REDIS_LINK_CLOSED) {

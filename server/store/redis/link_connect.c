@@ -19,39 +19,6 @@ static void want(struct wr_redis_link *link, uint32_t events)
     wr_redis_loop_rewatch(link->options.loop, &link->watch, events);
 }
 
-static void write_out(struct wr_redis_link *link)
-{
-    switch (wr_redis_dialogue_write(&link->dialogue, &link->socket)) {
-    case WR_REDIS_IO_DONE:
-    case WR_REDIS_IO_WANT_READ:
-        want(link, EPOLLIN);
-        break;
-    case WR_REDIS_IO_WANT_WRITE:
-        want(link, EPOLLIN | EPOLLOUT);
-        break;
-    case WR_REDIS_IO_CLOSED:
-        wr_redis_link_disconnect(link, "closed the connection");
-        break;
-    case WR_REDIS_IO_FAILED:
-    default:
-        wr_redis_link_disconnect(link, wr_redis_socket_reason(&link->socket));
-        break;
-    }
-}
-
-/* The end of a turn: what it brought is written at once. */
-static void flush(struct wr_redis_flush *flush)
-{
-    struct wr_redis_link *const link = flush->context;
-
-    if (link->state == WR_REDIS_LINK_UP && link->is_renewing && link->dialogue.n_live == 0) {
-        wr_redis_link_disconnect(link,
-                                 link->is_moving ? NULL : "somebody else may be there by now");
-    } else if (is_talking(link)) {
-        write_out(link);
-    }
-}
-
 static void read_in(struct wr_redis_link *link)
 {
     const uint64_t generation = link->generation;
@@ -72,6 +39,59 @@ static void read_in(struct wr_redis_link *link)
         wr_redis_link_disconnect(link, "closed the connection");
     } else if (io == WR_REDIS_IO_FAILED) {
         wr_redis_link_disconnect(link, wr_redis_socket_reason(&link->socket));
+    }
+}
+
+/* Why a server takes no more it may have said before. */
+static void write_failed(struct wr_redis_link *link, const char *why)
+{
+    const uint64_t generation = link->generation;
+
+    read_in(link);
+    if (link->generation == generation) {
+        wr_redis_link_disconnect(link, why);
+    }
+}
+
+static void write_out(struct wr_redis_link *link)
+{
+    switch (wr_redis_dialogue_write(&link->dialogue, &link->socket)) {
+    case WR_REDIS_IO_DONE:
+    case WR_REDIS_IO_WANT_READ:
+        want(link, EPOLLIN);
+        break;
+    case WR_REDIS_IO_WANT_WRITE:
+        want(link, EPOLLIN | EPOLLOUT);
+        break;
+    case WR_REDIS_IO_CLOSED:
+        write_failed(link, "closed the connection");
+        break;
+    case WR_REDIS_IO_FAILED:
+    default:
+        write_failed(link, wr_redis_socket_reason(&link->socket));
+        break;
+    }
+}
+
+static const char *why_renewed(const struct wr_redis_link *link)
+{
+    if (link->is_moving) {
+        return NULL;
+    }
+    return link->is_doubted
+               ? "answers a script with what is no answer of it: is it Redis or Valkey?"
+               : "somebody else may be there by now";
+}
+
+/* The end of a turn: what it brought is written at once. */
+static void flush(struct wr_redis_flush *flush)
+{
+    struct wr_redis_link *const link = flush->context;
+
+    if (link->state == WR_REDIS_LINK_UP && link->is_renewing && link->dialogue.n_live == 0) {
+        wr_redis_link_disconnect(link, why_renewed(link));
+    } else if (is_talking(link)) {
+        write_out(link);
     }
 }
 
@@ -244,6 +264,7 @@ void wr_redis_link_hang_up(struct wr_redis_link *link)
     }
     wr_redis_socket_close(&link->socket);
     link->is_beat_out = link->is_time_out = link->is_load_out = false;
+    link->is_subscribing = link->is_denied = false;
     wr_redis_time_forget(&link->time);
 }
 
@@ -287,7 +308,7 @@ void wr_redis_link_disconnect(struct wr_redis_link *link, const char *why)
     if (why != NULL) {
         wr_redis_link_log_away(link, text);
     }
-    link->has_failed = !was_up || link->pauses.n > 0 || link->breaker.is_open;
+    link->has_failed = !was_up || link->pauses.n > 0 || link->breaker.is_open || link->is_doubted;
     rest(link, !link->has_failed);
 
     const uint64_t generation = link->generation;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of a link, for the files that are one together: link.c (what others ask of it),
- * link_connect.c (how it gets and loses its connection) and link_talk.c (what is said over it).
+ * link_connect.c (how it gets and loses its connection), link_talk.c (what is said over it) and
+ * link_beat.c (what is said while nobody asks: heartbeats, probes, and what subscribers hear).
  *
  * Threads: the loop's thread.
  */
@@ -14,6 +15,7 @@
 
 #include "base/log.h"
 #include "metrics/metrics.h"
+#include "store/redis/bulletin.h"
 #include "store/redis/dialogue.h"
 #include "store/redis/link.h"
 #include "store/redis/loop.h"
@@ -25,7 +27,7 @@
 
 struct redisReply;
 
-#define WR_REDIS_WHY_SIZE 512
+#define WR_REDIS_NO_PONG "answers PING with what is no PONG: is it Redis or Valkey?"
 
 enum wr_redis_link_state {
     WR_REDIS_LINK_CLOSED,
@@ -41,6 +43,7 @@ enum wr_redis_step {
     WR_REDIS_STEP_REQUEST,
     WR_REDIS_STEP_IGNORED, /* its reply says nothing */
     WR_REDIS_STEP_LOGIN,   /* AUTH, SELECT: an error ends the greeting */
+    WR_REDIS_STEP_NAME,    /* CLIENT SETNAME: the first that many hear of who they are not */
     WR_REDIS_STEP_LOAD,
     WR_REDIS_STEP_TIME,
     WR_REDIS_STEP_ROLE,
@@ -78,11 +81,13 @@ struct wr_redis_link {
     char *channels;       /* owned; NULL: no subscriber */
     bool has_met_replica; /* in the last attempt, where that is of no use */
     bool has_failed;      /* the last attempt, or a connection that was of no use */
+    bool is_doubted;      /* a reply was not what was asked for, and none since was */
+    bool is_subscribing;  /* SUBSCRIBE is not answered yet */
+    bool is_denied;       /* it was, by an error */
     bool is_beat_out, is_time_out, is_load_out, is_renewing, is_moving;
-    bool was_ready;    /* as last told */
-    bool is_told_away; /* in the log */
-    int64_t told_us;
-    char why[WR_REDIS_WHY_SIZE]; /* as last told */
+    bool was_ready; /* as last told */
+    struct wr_redis_bulletin bulletin;
+    char held_why[WR_REDIS_WHY_SIZE]; /* why the breaker has opened */
     struct wr_log_limit fault_log;
 };
 
@@ -113,10 +118,13 @@ static inline void wr_redis_link_flush_later(struct wr_redis_link *link)
 /* Tells on_ready when is_ready has changed. */
 void wr_redis_link_tell_ready(struct wr_redis_link *link);
 
-/* In the log, once for a reason that stays. */
+/* In the log, as far as that has not been told. */
 void wr_redis_link_log_away(struct wr_redis_link *link, const char *why);
 
 void wr_redis_link_log_back(struct wr_redis_link *link);
+
+/* The same, or that it is there at all. */
+void wr_redis_link_log_connected(struct wr_redis_link *link);
 
 /* To its maker: the link has it no more. */
 void wr_redis_link_give_back(struct wr_redis_link *link, struct wr_redis_request *request,
@@ -162,8 +170,30 @@ bool wr_redis_link_greet(struct wr_redis_link *link);
 /* Acts on all replies that were read. */
 void wr_redis_link_take_replies(struct wr_redis_link *link);
 
+/* False when there is no room; as all that say something. */
+bool wr_redis_link_say_words(struct wr_redis_link *link, const struct wr_str *words, size_t n,
+                             enum wr_redis_step step);
+
+bool wr_redis_link_say_word(struct wr_redis_link *link, const char *word, enum wr_redis_step step);
+
+/* The user may not use a command: of ours some only help. */
+bool wr_redis_link_is_denied(const struct redisReply *reply);
+
+/* To a subscriber as well. */
+bool wr_redis_link_is_pong(const struct redisReply *reply);
+
+/* ---- link_beat.c ---- */
+
 /* The breaker has just opened: looks by a probe when to close it. */
 void wr_redis_link_hold(struct wr_redis_link *link, const char *why);
+
+bool wr_redis_link_say_subscribe(struct wr_redis_link *link);
+
+/* A reply to a subscriber. */
+void wr_redis_link_pushed(struct wr_redis_link *link, const struct redisReply *reply);
+
+/* The reply to the PING of a heartbeat or probe. */
+void wr_redis_link_beat_answered(struct wr_redis_link *link, const struct redisReply *reply);
 
 /* Of the timer `beat`. */
 void wr_redis_link_beat_due(struct wr_redis_timer *timer, int64_t mono_us);

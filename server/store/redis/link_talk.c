@@ -13,7 +13,6 @@
 #include "store/redis/link_inside.h"
 
 #define MAX_SECONDS (INT64_C(1) << 40) /* since the epoch, that a server may tell */
-#define BEAT_US INT64_C(1000000)       /* between two looks whether the server is there */
 
 static void log_fault(struct wr_redis_link *link, const struct wr_redis_fault *fault)
 {
@@ -40,8 +39,8 @@ static void write_moment(const struct wr_redis_link *link, const struct wr_redis
     }
 }
 
-static bool say_words(struct wr_redis_link *link, const struct wr_str *words, size_t n,
-                      enum wr_redis_step step)
+bool wr_redis_link_say_words(struct wr_redis_link *link, const struct wr_str *words, size_t n,
+                             enum wr_redis_step step)
 {
     const size_t size = wr_redis_command_size(words, n);
     char *const bytes = malloc(size);
@@ -58,11 +57,11 @@ static bool say_words(struct wr_redis_link *link, const struct wr_str *words, si
     return is_said;
 }
 
-static bool say_word(struct wr_redis_link *link, const char *word, enum wr_redis_step step)
+bool wr_redis_link_say_word(struct wr_redis_link *link, const char *word, enum wr_redis_step step)
 {
     const struct wr_str text = wr_str_of(word);
 
-    return say_words(link, &text, 1, step);
+    return wr_redis_link_say_words(link, &text, 1, step);
 }
 
 static bool say_load(struct wr_redis_link *link)
@@ -74,7 +73,7 @@ static bool say_load(struct wr_redis_link *link)
 
 bool wr_redis_link_say_time(struct wr_redis_link *link)
 {
-    link->is_time_out = say_word(link, "TIME", WR_REDIS_STEP_TIME);
+    link->is_time_out = wr_redis_link_say_word(link, "TIME", WR_REDIS_STEP_TIME);
     link->time_sent_us = wr_redis_link_now(link);
     return link->is_time_out;
 }
@@ -95,7 +94,7 @@ void wr_redis_link_say(struct wr_redis_link *link, struct wr_redis_request *requ
 
 bool wr_redis_link_say_asking(struct wr_redis_link *link)
 {
-    return say_word(link, "ASKING", WR_REDIS_STEP_IGNORED);
+    return wr_redis_link_say_word(link, "ASKING", WR_REDIS_STEP_IGNORED);
 }
 
 bool wr_redis_link_greet(struct wr_redis_link *link)
@@ -112,77 +111,13 @@ bool wr_redis_link_greet(struct wr_redis_link *link)
     const struct wr_str database[] = {wr_str_of("SELECT"), wr_str_of(number)};
 
     return (options->password.len == 0 ||
-            say_words(link, auth, has_user ? 3 : 2, WR_REDIS_STEP_LOGIN)) &&
-           say_words(link, name, 3, WR_REDIS_STEP_IGNORED) &&
-           (options->database == 0 || say_words(link, database, 2, WR_REDIS_STEP_LOGIN)) &&
-           (!options->needs_primary || say_word(link, "ROLE", WR_REDIS_STEP_ROLE)) &&
-           (options->script_load.len == 0 || say_load(link)) && wr_redis_link_say_time(link) &&
-           say_word(link, "PING", WR_REDIS_STEP_GREETED);
-}
-
-/* ---- heartbeats and probes ---- */
-
-/* PING tells whether it takes requests, TIME what its clock shows. */
-static void send_beat(struct wr_redis_link *link)
-{
-    const bool has_time = link->channels == NULL && !link->is_time_out;
-
-    if ((has_time && !wr_redis_link_say_time(link)) ||
-        !say_word(link, "PING", WR_REDIS_STEP_BEAT)) {
-        wr_redis_link_disconnect(link, "out of memory");
-        return;
-    }
-    link->is_beat_out = true;
-    link->beat_us = wr_redis_link_now(link);
-    wr_redis_link_set_timer(link, &link->beat, link->options.limits.connect_timeout_us);
-    wr_redis_link_flush_later(link);
-}
-
-void wr_redis_link_beat_due(struct wr_redis_timer *timer, int64_t mono_us)
-{
-    struct wr_redis_link *const link = timer->context;
-
-    (void) mono_us;
-    if (link->is_beat_out) {
-        wr_redis_link_disconnect(link, "does not answer (PING)");
-    } else {
-        send_beat(link);
-    }
-}
-
-static void probe_again(struct wr_redis_link *link)
-{
-    const int64_t pause_us =
-        wr_redis_pauses_next(&link->pauses, wr_redis_loop_random(link->options.loop));
-
-    wr_redis_link_set_timer(link, &link->beat, pause_us);
-}
-
-void wr_redis_link_hold(struct wr_redis_link *link, const char *why)
-{
-    wr_redis_link_count(link, WR_METRIC_REDIS_BREAKER_OPENS);
-    wr_redis_link_log_away(link, why);
-    if (!link->is_beat_out) {
-        send_beat(link);
-    }
-    wr_redis_link_tell_ready(link);
-}
-
-static void beat_answered(struct wr_redis_link *link, bool is_well)
-{
-    const int64_t took_us = wr_redis_link_now(link) - link->beat_us;
-
-    link->is_beat_out = false;
-    if (!is_well || (link->breaker.is_open && took_us > link->options.limits.slow_us)) {
-        probe_again(link);
-        return;
-    }
-    wr_redis_pauses_reset(&link->pauses);
-    if (wr_redis_breaker_close(&link->breaker)) {
-        wr_redis_link_log_back(link);
-    }
-    wr_redis_link_set_timer(link, &link->beat, link->options.limits.beat_us);
-    wr_redis_link_tell_ready(link);
+            wr_redis_link_say_words(link, auth, has_user ? 3 : 2, WR_REDIS_STEP_LOGIN)) &&
+           wr_redis_link_say_words(link, name, 3, WR_REDIS_STEP_NAME) &&
+           (options->database == 0 ||
+            wr_redis_link_say_words(link, database, 2, WR_REDIS_STEP_LOGIN)) &&
+           (!options->needs_primary || wr_redis_link_say_word(link, "ROLE", WR_REDIS_STEP_ROLE)) &&
+           wr_redis_link_say_time(link) &&
+           wr_redis_link_say_word(link, "PING", WR_REDIS_STEP_GREETED);
 }
 
 /* ---- replies ---- */
@@ -270,6 +205,28 @@ static bool is_news(const struct wr_redis_request *request, const struct wr_redi
     return fault->reaction != WR_REDIS_HOLD && (!is_of_cluster || request->on_back == NULL);
 }
 
+/* Whoever asked for it looks whether it is what was asked for; if not, it renews the link. */
+static void hand_over(struct wr_redis_link *link, struct wr_redis_request *request,
+                      const struct redisReply *reply)
+{
+    const uint64_t generation = link->generation;
+    const bool was_renewing = link->is_renewing;
+
+    wr_redis_link_give_back(link, request, WR_REDIS_REPLIED, reply);
+    if (link->generation != generation || was_renewing) {
+        return;
+    }
+    if (link->is_renewing && !link->is_moving) {
+        link->is_doubted = true;
+        return;
+    }
+    wr_redis_pauses_reset(&link->pauses);
+    if (link->is_doubted) {
+        link->is_doubted = false;
+        wr_redis_link_log_back(link);
+    }
+}
+
 static void request_answered(struct wr_redis_link *link, struct wr_redis_request *request,
                              const struct redisReply *reply)
 {
@@ -285,31 +242,22 @@ static void request_answered(struct wr_redis_link *link, struct wr_redis_request
             log_fault(link, &fault);
         }
         react(link, &fault);
-    } else {
-        wr_redis_pauses_reset(&link->pauses);
     }
     if (link->is_renewing) {
         wr_redis_link_flush_later(link); /* it may have been the last */
     }
-    wr_redis_link_give_back(link, request, WR_REDIS_REPLIED, reply);
+    if (is_error) {
+        wr_redis_link_give_back(link, request, WR_REDIS_REPLIED, reply);
+    } else {
+        hand_over(link, request, reply);
+    }
 }
 
-static void subscribe(struct wr_redis_link *link)
+/* Ahead of all requests. Not in the greeting: who is not let in may not say so much at once, and is
+ * cut off before he is told why. */
+static bool teach_first(struct wr_redis_link *link)
 {
-    struct wr_str words[16] = {wr_str_of("SUBSCRIBE")};
-    size_t n = 1;
-
-    for (const char *at = link->channels; *at != '\0' && n < sizeof words / sizeof words[0];) {
-        const size_t len = strcspn(at, " ");
-
-        words[n++] = (struct wr_str){.ptr = at, .len = len};
-        at += len + (at[len] == ' ');
-    }
-    if (!say_words(link, words, n, WR_REDIS_STEP_IGNORED)) {
-        wr_redis_link_disconnect(link, "out of memory");
-        return;
-    }
-    wr_redis_link_flush_later(link);
+    return link->options.script_load.len == 0 || say_load(link);
 }
 
 static void greeted(struct wr_redis_link *link)
@@ -321,11 +269,15 @@ static void greeted(struct wr_redis_link *link)
     wr_redis_timer_clear(&link->timer);
     (void) wr_redis_breaker_close(&link->breaker);
     wr_redis_link_count(link, WR_METRIC_REDIS_CONNECTS);
-    wr_redis_link_log_back(link);
-    wr_redis_link_set_timer(link, &link->beat, link->options.limits.beat_us);
-    if (link->channels != NULL) {
-        subscribe(link);
+    if (!link->is_doubted) {
+        wr_redis_link_log_connected(link);
     }
+    wr_redis_link_set_timer(link, &link->beat, link->options.limits.beat_us);
+    if (!(link->channels != NULL ? wr_redis_link_say_subscribe(link) : teach_first(link))) {
+        wr_redis_link_disconnect(link, "out of memory");
+        return;
+    }
+    wr_redis_link_flush_later(link);
     while (link->generation == generation && wr_redis_link_is_ready(link) &&
            link->waiting.first != NULL) {
         struct wr_redis_request *const request = link->waiting.first;
@@ -341,21 +293,30 @@ static void greeted(struct wr_redis_link *link)
     }
 }
 
-/* A user may be denied a command of ours that only helps. */
-static bool is_denied(const struct redisReply *reply)
+bool wr_redis_link_is_denied(const struct redisReply *reply)
 {
     struct wr_redis_fault fault;
 
     return wr_redis_fault_in(reply, &fault) && fault.reaction == WR_REDIS_REFUSED;
 }
 
+static bool is_text(const struct redisReply *reply, int type, const char *text)
+{
+    return reply->type == type && reply->len == strlen(text) &&
+           memcmp(reply->str, text, reply->len) == 0;
+}
+
+bool wr_redis_link_is_pong(const struct redisReply *reply)
+{
+    return is_text(reply, REDIS_REPLY_STATUS, "PONG") ||
+           (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+            is_text(reply->element[0], REDIS_REPLY_STRING, "pong"));
+}
+
 static bool is_replica(const struct redisReply *reply)
 {
-    static const char name[] = "slave"; /* as the protocol has it */
-
     return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 &&
-           reply->element[0]->len == sizeof name - 1 &&
-           memcmp(reply->element[0]->str, name, sizeof name - 1) == 0;
+           is_text(reply->element[0], REDIS_REPLY_STRING, "slave"); /* as the protocol has it */
 }
 
 static void greeting_refused(struct wr_redis_link *link, const char *word,
@@ -381,9 +342,14 @@ static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
             greeting_refused(link, "AUTH or SELECT", reply);
         }
         break;
+    case WR_REDIS_STEP_NAME:
+        if (wr_redis_fault_in(reply, &fault) && fault.reaction == WR_REDIS_LOGIN) {
+            greeting_refused(link, "CLIENT", reply);
+        }
+        break;
     case WR_REDIS_STEP_LOAD:
         link->is_load_out = false;
-        if (wr_redis_fault_in(reply, &fault) && is_denied(reply)) {
+        if (wr_redis_fault_in(reply, &fault) && wr_redis_link_is_denied(reply)) {
             log_fault(link, &fault);
         }
         break;
@@ -398,8 +364,10 @@ static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
         }
         break;
     case WR_REDIS_STEP_GREETED:
-        if (is_error && !is_denied(reply)) {
+        if (is_error && !wr_redis_link_is_denied(reply)) {
             greeting_refused(link, "PING", reply);
+        } else if (!is_error && !wr_redis_link_is_pong(reply)) {
+            wr_redis_link_disconnect(link, WR_REDIS_NO_PONG);
         } else {
             greeted(link);
         }
@@ -408,7 +376,7 @@ static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
         if (wr_redis_fault_in(reply, &fault)) {
             react(link, &fault);
         }
-        beat_answered(link, !is_error || is_denied(reply));
+        wr_redis_link_beat_answered(link, reply);
         break;
     case WR_REDIS_STEP_REQUEST: /* a hole */
         if (link->options.count_late != NULL) {
@@ -422,30 +390,13 @@ static void step_answered(struct wr_redis_link *link, enum wr_redis_step step,
     }
 }
 
-/* Subscribers get arrays; one that begins with "pong" answers our PING. The line of SUBSCRIBE is
- * ahead of those for ever. */
-static void pushed(struct wr_redis_link *link, const struct redisReply *reply)
-{
-    const bool is_pong = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-                         reply->element[0]->len == 4 &&
-                         memcmp(reply->element[0]->str, "pong", 4) == 0;
-
-    struct wr_redis_line line;
-
-    if (is_pong && wr_redis_dialogue_take(&link->dialogue, &line)) {
-        beat_answered(link, true);
-    } else if (link->options.on_push != NULL) {
-        link->options.on_push(link->options.context, link, reply);
-    }
-}
-
 /* False when the server said something that nobody asked for. */
 static bool take_reply(struct wr_redis_link *link, const struct redisReply *reply)
 {
     struct wr_redis_line line;
 
     if (link->channels != NULL && link->state == WR_REDIS_LINK_UP) {
-        pushed(link, reply);
+        wr_redis_link_pushed(link, reply);
         return true;
     }
     if (!wr_redis_dialogue_take(&link->dialogue, &line)) {

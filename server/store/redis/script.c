@@ -418,6 +418,7 @@ enum wr_redis_script_reply wr_redis_script_read(const struct redisReply *reply,
     return WR_REDIS_SCRIPT_ANSWERED;
 }
 
+/* How many numbers a take was told is not known here; nothing but what remains is ever negative. */
 size_t wr_redis_script_count_late(const struct redisReply *reply)
 {
     size_t n = 0;
@@ -425,10 +426,10 @@ size_t wr_redis_script_count_late(const struct redisReply *reply)
     if (reply->type != REDIS_REPLY_ARRAY) {
         return 0;
     }
-    for (size_t i = 1; i < reply->elements; i += 2) {
-        const struct redisReply *const remains = reply->element[i];
+    for (size_t i = 1; i < reply->elements; i++) {
+        const struct redisReply *const number = reply->element[i];
 
-        n += remains->type == REDIS_REPLY_INTEGER && remains->integer == REMAINS_LATE;
+        n += number->type == REDIS_REPLY_INTEGER && number->integer == REMAINS_LATE;
     }
     return n;
 }

@@ -16,6 +16,12 @@
 #define ASK_NAMES "*2\r\n$8\r\nSENTINEL\r\n$7\r\nMASTERS\r\n"
 #define CHANNELS "+switch-master +promoted-slave"
 
+/* As last made. */
+struct complaint {
+    const char *why; /* static; NULL: none since all was well */
+    int64_t told_us;
+};
+
 struct wr_redis_watcher {
     struct wr_redis_watcher_options options;
     struct wr_redis_link *asks, *hears;   /* owned */
@@ -26,8 +32,7 @@ struct wr_redis_watcher {
     bool is_naming;                /* so is names */
     bool is_again;                 /* to be asked again after that */
     bool was_tried;
-    const char *told_why; /* static; the last complaint, NULL: none since it answered well */
-    int64_t told_us;
+    struct complaint about_answers, about_messages;
 };
 
 static int64_t now(const struct wr_redis_watcher *watcher)
@@ -36,15 +41,15 @@ static int64_t now(const struct wr_redis_watcher *watcher)
 }
 
 /* `why` is static. */
-static void complain(struct wr_redis_watcher *watcher, const char *why, const char *more)
+static void complain(struct wr_redis_watcher *watcher, struct complaint *last, const char *why,
+                     const char *more)
 {
     const struct wr_redis_place place = wr_redis_link_place(watcher->asks);
 
-    if (watcher->told_why == why && now(watcher) - watcher->told_us < SAME_WHY_US) {
+    if (last->why == why && now(watcher) - last->told_us < SAME_WHY_US) {
         return;
     }
-    watcher->told_why = why;
-    watcher->told_us = now(watcher);
+    *last = (struct complaint){.why = why, .told_us = now(watcher)};
     wr_log(WR_LOG_WARN, "Redis sentinel at %.*s:%u: %s%s", (int) place.host.len, place.host.ptr,
            place.port, why, more);
 }
@@ -75,9 +80,11 @@ static void names_ended(struct wr_redis_request *request, enum wr_redis_end end,
         wr_redis_witness_read_names(reply, names, sizeof names);
     }
     if (names[0] != '\0') {
-        complain(watcher, "knows no primary of the name that --redis-url begins with, but ", names);
+        complain(watcher, &watcher->about_answers,
+                 "knows no primary of the name that --redis-url begins with, but ", names);
     } else {
-        complain(watcher, "knows no primary of the name that --redis-url begins with", "");
+        complain(watcher, &watcher->about_answers,
+                 "knows no primary of the name that --redis-url begins with", "");
     }
 }
 
@@ -145,11 +152,11 @@ static void address_ended(struct wr_redis_request *request, enum wr_redis_end en
         return;
     }
     if (wr_redis_witness_read_address(reply, &watcher->heard)) {
-        watcher->told_why = NULL;
+        watcher->about_answers.why = NULL;
     } else if (reply->type == REDIS_REPLY_NIL) {
         name_unknown(watcher);
     } else {
-        complain(watcher, advice_on(reply), "");
+        complain(watcher, &watcher->about_answers, advice_on(reply), "");
     }
     query_ended(watcher);
 }
@@ -219,7 +226,7 @@ static void hears_pushed(void *context, struct wr_redis_link *link, const struct
 
     (void) link;
     if (reply->type == REDIS_REPLY_ERROR) {
-        complain(watcher,
+        complain(watcher, &watcher->about_messages,
                  "the user may not SUBSCRIBE, so fail-overs are seen late: allow it "
                  "+subscribe &+switch-master &+promoted-slave",
                  "");

@@ -15,6 +15,7 @@
 #include "store/redis/command.h"
 #include "store/redis/loop.h"
 #include "store/redis/request.h"
+#include "tests/support/capture.h"
 #include "tests/support/fake_redis.h"
 
 #define PATIENT_US INT64_C(10000000)
@@ -34,7 +35,8 @@ struct desk {
     /* of the fake's thread */
     atomic_int n_loads, n_scripts, n_errors;
     const char *error; /* to EVALSHA, `n_errors` times */
-    const char *ping, *login, *role;
+    const char *ping, *login, *role, *name, *subscribe;
+    atomic_int n_subscribes;
     char auth[64];
     double moment;
 };
@@ -68,6 +70,9 @@ static const char *answer(void *context, const struct wr_str *words, size_t n)
     if (is(words[0], "ROLE")) {
         return desk.role;
     }
+    if (is(words[0], "CLIENT")) {
+        return desk.name;
+    }
     if (is(words[0], "AUTH")) {
         (void) snprintf(desk.auth, sizeof desk.auth, "%.*s %.*s", (int) words[1].len, words[1].ptr,
                         n > 2 ? (int) words[2].len : 0, n > 2 ? words[2].ptr : "");
@@ -80,8 +85,11 @@ static const char *answer(void *context, const struct wr_str *words, size_t n)
         memcpy(&desk.moment, words[1].ptr, sizeof desk.moment);
     }
     if (is(words[0], "SUBSCRIBE")) {
-        return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$"
-               "5\r\nhello\r\n";
+        (void) atomic_fetch_add(&desk.n_subscribes, 1);
+        return desk.subscribe != NULL
+                   ? desk.subscribe
+                   : "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$"
+                     "5\r\nhello\r\n";
     }
     if (is(words[0], "EVALSHA")) {
         (void) atomic_fetch_add(&desk.n_scripts, 1);
@@ -384,7 +392,8 @@ Test(redis_link, a_forgotten_script_is_taught_and_asked_for_once_more, .timeout 
     lay_desk();
     desk.error = "-NOSCRIPT No matching script.\r\n";
     begin_and_wait();
-    cr_assert_eq(atomic_load(&desk.n_loads), 1, "the greeting teaches it");
+    cr_assert_eq(ask_for(&ask, "ECHO", "x"), WR_REDIS_REPLIED);
+    cr_assert_eq(atomic_load(&desk.n_loads), 1, "it is taught ahead of all requests");
     atomic_store(&desk.n_errors, 1);
     cr_assert_eq(ask_for(&ask, "EVALSHA", "x"), WR_REDIS_REPLIED);
     cr_assert_eq(ask.number, 1);
@@ -545,6 +554,67 @@ Test(redis_link, a_server_that_talks_nonsense_is_left, .timeout = 60)
     }
 }
 
+static void ended_ill(struct wr_redis_request *request, enum wr_redis_end end,
+                      const struct redisReply *reply)
+{
+    if (end == WR_REDIS_REPLIED) {
+        wr_redis_link_renew(request->from);
+    }
+    ended(request, end, reply);
+}
+
+/* Whoever finds a reply to be no answer has the link renewed: that is a failure, after which there
+ * is a pause, however well the server greets. */
+Test(redis_link, a_server_whose_answers_are_none_is_not_asked_in_a_hurry, .timeout = 60)
+{
+    struct ask garbled, next;
+    struct capture capture;
+
+    lay_desk();
+    desk.options.limits.pause_min_us = desk.options.limits.pause_max_us = 100000 * PATIENT_US;
+    begin_and_wait();
+    capture_start(&capture);
+    write_ask(&garbled, "ECHO", "x", PATIENT_US);
+    garbled.request.on_end = ended_ill;
+    wr_redis_loop_push(desk.loop, &garbled.job);
+    cr_assert_eq(wait_for(&garbled), WR_REDIS_REPLIED);
+    cr_assert_eq(sem_wait(&desk.is_down), 0);
+    cr_assert_eq(ask_for(&next, "ECHO", "x"), WR_REDIS_AWAY);
+    capture_stop(&capture);
+    cr_assert_eq(wr_fake_redis_connections(desk.fake), 1);
+    cr_assert_not_null(strstr(capture.text, "with what is no answer of it"), "%s", capture.text);
+    clear_desk();
+}
+
+/* Pings are answered in time and requests are not: each takes its turn to be right. */
+Test(redis_link, a_breaker_that_comes_and_goes_has_few_lines, .timeout = 60)
+{
+    struct capture capture;
+    int n_lines = 0;
+
+    lay_desk();
+    desk.options.limits.breaker_timeouts = 1;
+    desk.options.limits.slow_us = 10000;
+    begin_and_wait();
+    capture_start(&capture);
+    for (int i = 0; i < 50; i++) {
+        struct ask slow;
+
+        wr_fake_redis_freeze(desk.fake, true);
+        post(&slow, "ECHO", "x", 6000);
+        cr_assert_eq(wait_for(&slow), WR_REDIS_TIMED_OUT);
+        wr_fake_redis_freeze(desk.fake, false);
+        cr_assert_eq(sem_wait(&desk.is_ready), 0);
+    }
+    capture_stop(&capture);
+    for (const char *at = capture.text; (at = strstr(at, "Fake at")) != NULL; at++) {
+        n_lines++;
+    }
+    cr_assert_geq(n_lines, 2, "%s", capture.text);
+    cr_assert_leq(n_lines, 10, "%s", capture.text);
+    clear_desk();
+}
+
 Test(redis_link, closing_ends_what_is_in_flight, .timeout = 60)
 {
     struct ask hushed, after;
@@ -574,11 +644,14 @@ Test(redis_link, greets_with_user_and_password, .timeout = 60)
 Test(redis_link, a_greeting_that_is_refused_is_no_connection, .timeout = 60)
 {
     static const struct {
-        const char *ping, *login, *role, *why;
+        const char *ping, *login, *role, *name, *why;
         bool needs_primary;
     } rows[] = {
         {.ping = "-LOADING Redis is loading\r\n", .why = "answers LOADING to PING"},
         {.ping = "-NOAUTH Authentication required.\r\n", .why = "a password is needed"},
+        {.ping = "+OK\r\n", .why = "no PONG"},
+        {.name = "-NOAUTH Authentication required.\r\n", .why = "a password is needed"},
+        {.name = "-ERR max number of clients reached\r\n", .why = "as many clients as it allows"},
         {.login = "-WRONGPASS invalid\r\n", .why = "user or password is wrong"},
         {.role = "*3\r\n$5\r\nslave\r\n$1\r\na\r\n:1\r\n",
          .why = "is a replica",
@@ -592,6 +665,7 @@ Test(redis_link, a_greeting_that_is_refused_is_no_connection, .timeout = 60)
         lay_desk();
         desk.ping = rows[i].ping;
         desk.login = rows[i].login;
+        desk.name = rows[i].name;
         desk.role = rows[i].role;
         desk.options.password = (struct wr_str) WR_STR("secret");
         desk.options.needs_primary = rows[i].needs_primary;
@@ -687,6 +761,25 @@ Test(redis_link, a_subscriber_is_told_what_is_published, .timeout = 60)
     cr_assert_eq(sem_wait(&desk.is_pushed), 0);
     cr_assert_str_eq(desk.pushed, "hello");
     cr_assert_eq(ask_for(&ask, "ECHO", "x"), WR_REDIS_AWAY, "no requests over that link");
+    clear_desk();
+}
+
+/* That server is as one to which nothing is subscribed: a status answers PING. */
+Test(redis_link, a_subscriber_who_is_denied_stays_and_tries_again, .timeout = 60)
+{
+    lay_desk();
+    desk.subscribe = "-NOPERM User weir has no permissions to run the 'subscribe' command\r\n";
+    desk.ping = "+PONG\r\n";
+    desk.options.limits.beat_us = 1000;
+    cr_assert_eq(wr_redis_link_new(&desk.options, &desk.link), WR_OK);
+    on_loop(subscribe, NULL);
+    for (int i = 0; i < 5; i++) {
+        cr_assert_eq(sem_wait(&desk.is_pushed), 0);
+    }
+    cr_assert_geq(atomic_load(&desk.n_subscribes), 5);
+    cr_assert_eq(wr_fake_redis_connections(desk.fake), 1);
+    on_loop(close_link, NULL);
+    cr_assert_eq(desk.n_down, 0);
     clear_desk();
 }
 

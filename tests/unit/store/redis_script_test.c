@@ -930,7 +930,10 @@ Test(redis_script_bytes, what_came_too_late_is_counted_when_nobody_waits)
         {1, {-3}, 0},
         {3, {DAY, -3, 0}, 1},
         {7, {DAY, -3, 0, 2, 1, -3, 0}, 2},
-        {5, {DAY, 3, -3, 1, 0}, 0},
+        {5, {DAY, 3, 1, 1, 0}, 0},
+        {4, {DAY, -3, 0, 0}, 1},
+        {7, {DAY, 1, 0, 5, -3, 0, 5}, 1}, /* both warm up */
+        {6, {DAY, 1, 0, 5, -3, 0}, 1},    /* so does the first */
     };
     redisReply text = {.type = REDIS_REPLY_STRING};
     redisReply error = {.type = REDIS_REPLY_ERROR};
