@@ -79,10 +79,11 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
         at = put_entry_before(at, &parts->entries[i], above);
     }
 
+    const unsigned warm_up = parts->limit->warm_up_us > 0 ? WR_IDENTITY_WARM_UP : 0;
     const struct wr_identity_tail tail = {
         .length_us = parts->limit->length_us,
         .alignment = (uint8_t) parts->limit->alignment,
-        .algorithm = (uint8_t) parts->limit->algorithm,
+        .algorithm = (uint8_t) (parts->limit->algorithm | warm_up),
         .layer = parts->layer,
     };
 

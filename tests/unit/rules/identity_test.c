@@ -231,6 +231,8 @@ Test(identity, what_counts_in_another_way_has_another_counter)
         {.length_us = MINUTE_US, .alignment = WR_ALIGN_CALENDAR},
         {.length_us = MINUTE_US, .algorithm = WR_ALGORITHM_SLIDING_WINDOW},
         {.length_us = MINUTE_US, .algorithm = WR_ALGORITHM_TOKEN_BUCKET},
+        {.length_us = MINUTE_US, .warm_up_us = 1},
+        {.length_us = MINUTE_US, .algorithm = WR_ALGORITHM_TOKEN_BUCKET, .warm_up_us = 1},
     };
     const size_t n = sizeof all / sizeof all[0];
     const struct wr_entry entry = entry_of("k", "v");
