@@ -18,6 +18,7 @@
     X(WR_LOCK_CONNECTIONS, "the connections that were accepted")                                   \
     X(WR_LOCK_METRICS, "the list of metric blocks")                                                \
     X(WR_LOCK_REDIS_TLS, "the TLS context of Redis in use, and its sessions")                      \
+    X(WR_LOCK_REDIS_NAMES, "look-ups of names that are pending")                                   \
     X(WR_LOCK_TEST, "a backend of the tests")                                                      \
     X(WR_LOCK_STRIPE, "a stripe of the local store")                                               \
     X(WR_LOCK_OVER_LIMIT, "a stripe of the over-limit cache")

@@ -35,6 +35,11 @@ enum wr_err wr_thread_start(struct wr_thread *thread, const char *name, wr_threa
     return failed == 0 ? WR_OK : WR_ERR_SYSTEM;
 }
 
+void wr_thread_detach(struct wr_thread *thread)
+{
+    WR_ASSERT(pthread_detach(thread->handle) == 0);
+}
+
 void wr_thread_join(struct wr_thread *thread)
 {
     WR_ASSERT(pthread_join(thread->handle, NULL) == 0);

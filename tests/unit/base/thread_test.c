@@ -2,6 +2,7 @@
 #include "base/thread.h"
 
 #include <criterion/criterion.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,4 +64,20 @@ Test(thread, a_long_name_is_cut_to_what_the_kernel_shows)
     cr_assert_eq(wr_thread_start(&thread, "a-name-of-twenty-one-", look, &seen), WR_OK);
     wr_thread_join(&thread);
     cr_assert_str_eq(seen.name, "a-name-of-twent\n");
+}
+
+static void tell(void *context)
+{
+    (void) sem_post(context);
+}
+
+Test(thread, one_that_nobody_joins)
+{
+    static struct wr_thread thread;
+    static sem_t is_over;
+
+    cr_assert_eq(sem_init(&is_over, 0, 0), 0);
+    cr_assert_eq(wr_thread_start(&thread, "worker-0", tell, &is_over), WR_OK);
+    wr_thread_detach(&thread);
+    cr_assert_eq(sem_wait(&is_over), 0);
 }
