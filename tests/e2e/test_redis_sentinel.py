@@ -378,7 +378,7 @@ def test_mixed_security(watch, serve, authority, pair, sentinel_tls, data_tls, s
     ("", "open-sesame", "primary", "answers NOAUTH"),
     ("swordfish", "wrong-one", "sentinel", "answers WRONGPASS to AUTH or SELECT: user or password is wrong"),
     ("swordfish", "swordfish", "sentinel", "answers WRONGPASS to AUTH or SELECT: user or password is wrong"),
-    ("swordfish", "", "sentinel", "answers NOAUTH to PING: a password is needed: set --redis-auth (of a sentinel: "
+    ("swordfish", "", "sentinel", "answers NOAUTH to CLIENT: a password is needed: set --redis-auth (of a sentinel: "
                                   "--redis-sentinel-auth)"),
 ])
 def test_wrong_password(watch, serve, data_auth, sentinel_auth, who, why):
