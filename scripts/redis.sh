@@ -20,7 +20,7 @@ find_redis_server() {
 # start_private_redis PID - starts one that ends when process PID has ended, and leaves its address
 # in $redis_url. Its socket is in a directory of its own, since a path of a socket has 107 bytes.
 start_private_redis() {
-    local pid=$1 dir server program
+    local pid=$1 dir server program deadline=$((SECONDS + 20))
     program=$(find_redis_server)
     dir=$(mktemp -d "${TMPDIR:-/tmp}/weir-redis.XXXXXX")
     setsid "$program" --port 0 --unixsocket "$dir/sock" --dir "$dir" --save '' --appendonly no \
@@ -32,7 +32,12 @@ start_private_redis() {
         rm -rf "$dir"
     ) </dev/null >/dev/null 2>&1 &
     until redis-cli -s "$dir/sock" ping >/dev/null 2>&1; do
-        kill -0 "$server" 2>/dev/null || { cat "$dir/log" >&2; return 1; }
+        if ! kill -0 "$server" 2>/dev/null || ((SECONDS > deadline)); then
+            kill "$server" 2>/dev/null || true
+            echo "redis-server does not answer" >&2
+            cat "$dir/log" >&2
+            return 1
+        fi
         sleep 0.05
     done
     # shellcheck disable=SC2034 # read by ./dev

@@ -56,6 +56,12 @@ class Bed:
         return self.stack.enter_context(manager)
 
 
+def let_last(seconds):
+    """A fault lasts so long: it is time that does the harm, and nothing else tells when it is done."""
+    end = time.monotonic() + seconds
+    wait_until(lambda: time.monotonic() >= end, "the end of a fault", seconds + 10)
+
+
 def counted(server):
     """{metric: sum} of a server, which is stopped for it."""
     server.stop()
@@ -106,6 +112,9 @@ class Crowd:
         return self
 
     def __exit__(self, *_):
+        self.end()
+
+    def end(self):
         self.over.set()
         for thread in self.threads:
             thread.join()

@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import os
 import random
-import threading
 import time
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ import grpc
 import oraclelib
 import pytest
 import weirserver
-from redisbed import CHANNEL, NO_ANSWER, OK, OVER, Bed, Crowd, ask, counted, request
+from redisbed import CHANNEL, NO_ANSWER, OK, OVER, Bed, Crowd, ask, counted, let_last, request
 from redisproxy import Proxy
 from weirserver import wait_until
 
@@ -34,11 +33,12 @@ descriptors:
 # Half of the calls go to two keys, which soon are over; the others come to it while a fault lasts.
 PAIRS = [("few", f"v{i % 4 if i % 2 else i}") for i in range(20)]
 RATE = 160
+# These are asked for once each, so that a charge which is repeated shows.
+ONCE = [("many", f"once{i}") for i in range(100000)]
 # A sanitized server on a busy machine is slow at times; what Redis may take is not what is looked at there.
 TIMEOUT, PATIENT = ("--redis-timeout", "200ms"), ("--redis-timeout", "2s")
 SLOWEST = 1.5           # seconds; the callers' deadline is at 2
 RECOVERY = 2.0
-pause = threading.Event().wait
 
 
 @dataclass
@@ -81,21 +81,21 @@ def excess(crowd, limit=LIMIT):
 
 def frozen(redis, _):
     redis.freeze()
-    pause(3)
+    let_last(3)
     redis.thaw()
     return time.monotonic()
 
 
 def restarted(redis, _):
     redis.kill()
-    pause(1)
+    let_last(1)
     redis.start()
     return time.monotonic()
 
 
 def full(redis, _):
     redis.call("CONFIG", "SET", "maxmemory", "1")
-    pause(1)
+    let_last(1)
     redis.call("CONFIG", "SET", "maxmemory", "0")
     return time.monotonic()
 
@@ -104,12 +104,12 @@ def wire(_, proxy):
     """Cuts, at any byte of a reply; delays beyond the timeout; rubbish."""
     for n_bytes in range(10):
         proxy.cut_after = n_bytes
-        pause(0.1)
+        let_last(0.1)
     proxy.cut_after = None
     proxy.delay = 0.4
-    pause(0.8)
+    let_last(0.8)
     proxy.delay, proxy.rubbish = 0, True
-    pause(0.5)
+    let_last(0.5)
     proxy.rubbish = False
     return time.monotonic()
 
@@ -117,14 +117,14 @@ def wire(_, proxy):
 def forgets_scripts(redis, _):
     for _ in range(3):
         redis.call("SCRIPT", "FLUSH")
-        pause(1)
+        let_last(1)
     return time.monotonic()
 
 
 def forgets_all(redis, _):
     for _ in range(2):
         redis.call("FLUSHALL")
-        pause(0.8)
+        let_last(0.8)
     return time.monotonic()
 
 
@@ -147,22 +147,30 @@ FAULTS = [Fault("frozen for 3 s", frozen, True),
 
 
 def play(fault):
-    """-> (outcome, crowd, used of each key, metrics of both Weirs together)"""
+    """-> (outcome, all calls, used of each key, metrics of both Weirs together)"""
     with Bed() as bed:
         redis = bed.redis("--maxmemory-policy", "noeviction")
         proxy = bed.enter(Proxy(redis.port)) if fault.by_proxy else None
         weirs = [bed.weir(RULES, (proxy or redis).url, "--replicas", "2", *fault.flags) for _ in range(2)]
+        once = bed.enter(Crowd(weirs, ONCE, RATE / 2, threads=1))
         with Crowd(weirs, PAIRS, RATE) as crowd:
             crowd.wait_calls(80)
             well = fault.act(redis, proxy)
             recovery = crowd.wait_answer(well)
             crowd.wait_calls(160)
-        used = {value: int(redis.call("GET", f"weir:{{d|{key}={value}}}|3600s") or 0) for key, value in PAIRS}
+        once.end()
+        used = {value: used_of(redis, key, value) for key, value in PAIRS + ONCE[:len(once.calls)]}
         metrics = sum((collections.Counter(counted(w)) for w in weirs), collections.Counter())
+    over = excess(crowd)
+    crowd.calls += once.calls
     codes = crowd.codes()
-    outcome = Outcome(fault.name, len(crowd.calls), len(crowd.calls) - codes[OK] - codes[OVER], excess(crowd),
-                      fault.losses * LIMIT * len(used), max(c.took for c in crowd.calls), recovery)
+    outcome = Outcome(fault.name, len(crowd.calls), len(crowd.calls) - codes[OK] - codes[OVER], over,
+                      fault.losses * LIMIT * len(set(PAIRS)), max(c.took for c in crowd.calls), recovery)
     return outcome, crowd, used, metrics
+
+
+def used_of(redis, key, value):
+    return int(redis.call("GET", f"weir:{{d|{key}={value}}}|3600s") or 0)
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +199,9 @@ def test_fault_under_load(played, fault):
         if not fault.losses:
             assert admitted <= used[key] <= crowd.per_key()[key], key
             assert min(LIMIT, used[key]) - admitted <= crowd.per_key(NO_ANSWER)[key], key
+    asked_once = {value: n for value, n in used.items() if value.startswith("once")}
+    assert len(asked_once) > 50
+    assert set(asked_once.values()) <= {0, 1}, "no charge is repeated"
 
 
 def test_fault_metrics(played):
@@ -286,7 +297,7 @@ def test_late_charges_count_nothing_but_costs_that_are_spent():
         waited = [caller.future("d", [["paid", "a"]]) for _ in range(20)]
         unwaited = [caller.future("d", [["paid", "a"]], timeout=0.05) for _ in range(10)]
         codes = collections.Counter(f.exception().code().name for f in free + waited + unwaited)
-        pause(0.5)      # Redis's clock is known to a few milliseconds
+        let_last(0.5)      # Redis's clock is known to a few milliseconds
         redis.thaw()
         wait_until(lambda: int(redis.call("GET", "weir:{d|paid=a}|3600s") or 0) == 30, "30 booked costs")
         used = int(redis.call("GET", "weir:{d|many=a}|3600s"))

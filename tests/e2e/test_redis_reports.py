@@ -11,7 +11,7 @@ import time
 import oraclelib
 import pytest
 import weirserver
-from redisbed import NO_ANSWER, OK, OVER, Bed, Crowd, counted
+from redisbed import NO_ANSWER, OK, OVER, Bed, Crowd, counted, let_last
 from redisproxy import Proxy
 from weirserver import same, wait_until
 
@@ -31,7 +31,6 @@ descriptors:
 """
 # Time is not what is looked at, but where it says otherwise.
 PATIENT = ("--redis-timeout", "2s", "--replicas", "2")
-pause = threading.Event().wait
 
 
 @pytest.fixture
@@ -145,7 +144,7 @@ def test_redis_dns_moves(bed):
         same("OK: OK 9 of 10/HOUR", caller.call("d", [["k", "a"]]))
     wait_until(lambda: "error" in caller.call("d", [["k", "a"]]), "an error without Redis")
     weirserver.replace(os.path.dirname(names), "names", "127.0.0.2")
-    pause(1)
+    let_last(1)
     assert code(caller.call("d", [["k", "a"]])) == NO_ANSWER
     with Address(second.port, "127.0.0.2", old.port):
         wait_until(lambda: "error" not in caller.call("d", [["k", "b"]]), "answers of the new one", 5)
@@ -359,9 +358,9 @@ def test_time_window_story(bed):
 
 
 def stop_for_a_moment(redis):
-    pause(0.7)
+    let_last(0.7)
     redis.freeze()
-    pause(0.3)
+    let_last(0.3)
     redis.thaw()
 
 
