@@ -24,24 +24,21 @@ static inline uint64_t wr_after_charge(const struct wr_limit *limit, bool over, 
     return over && limit->count != WR_COUNT_ALL ? 0 : hits;
 }
 
-/* As many as a refused client waits for: what it asked for, or as ever fits in `most`; and one more
- * when what it asked for has been booked, or it only looked. */
-static inline uint64_t wr_after_wanted(const struct wr_limit *limit, uint64_t hits, uint64_t most)
+/* What `used`, after the take, has to fall to: when over, so that one hit fits; else by one. */
+static inline uint64_t wr_after_target(const struct wr_limit *limit, bool over, uint64_t used)
 {
-    const uint64_t wanted = hits == 0 || limit->count == WR_COUNT_ALL ? 1 : hits;
+    const uint64_t most = over ? limit->requests : used;
 
-    return wanted < most ? wanted : most;
+    return most > 0 ? most - 1 : 0;
 }
 
-/* What `used`, after the take, has to fall to: when over, so that as many fit as are waited for;
- * else by one. */
-static inline uint64_t wr_after_target(const struct wr_limit *limit, bool over, uint64_t hits,
-                                       uint64_t used)
+/* The reset when that is so already: one hit fits though more did not, or none ever does. */
+static inline int64_t wr_after_reset_at_once(const struct wr_limit *limit, bool over)
 {
-    if (over) {
-        return limit->requests - wr_after_wanted(limit, hits, limit->requests);
+    if (!over) {
+        return 0;
     }
-    return used > 0 ? used - 1 : 0;
+    return limit->requests > 0 ? 1 : limit->length_us;
 }
 
 /* Of a take of `hits` on a counter with `used`. Built where it is returned: a copy would be read

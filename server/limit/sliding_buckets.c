@@ -137,10 +137,10 @@ static inline int64_t reset_of(const struct view *view, const struct wr_sliding_
                                int64_t now_us)
 {
     const uint64_t after = wr_count_add(view->used, wr_after_charge(limit, over, hits));
-    const uint64_t target = wr_after_target(limit, over, hits, after);
+    const uint64_t target = wr_after_target(limit, over, after);
 
     if (after <= target) {
-        return over ? limit->length_us : 0;
+        return wr_after_reset_at_once(limit, over);
     }
     return wait_for(view, state, after - target, now_us);
 }

@@ -95,10 +95,10 @@ static inline int64_t reset_of(const struct view *view, const struct wr_sliding_
 {
     const uint64_t charge = wr_after_charge(limit, over, hits);
     const uint64_t after = wr_count_add(view->used, charge);
-    const uint64_t target = wr_after_target(limit, over, hits, after);
+    const uint64_t target = wr_after_target(limit, over, after);
 
     if (after <= target) {
-        return over ? limit->length_us : 0;
+        return wr_after_reset_at_once(limit, over);
     }
     return wait_for(view, log, limit, charge, after - target, now_us);
 }

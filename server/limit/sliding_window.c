@@ -83,10 +83,10 @@ static inline int64_t reset_of(const struct view *view, const struct wr_limit *l
 {
     const uint64_t charge = wr_after_charge(limit, over, hits);
     const uint64_t after = wr_count_add(count, charge);
-    const uint64_t target = wr_after_target(limit, over, hits, after);
+    const uint64_t target = wr_after_target(limit, over, after);
 
     if (after <= target) {
-        return over ? limit->length_us : 0;
+        return wr_after_reset_at_once(limit, over);
     }
     return wait_for(view, wr_count_add(view->current, charge), target, limit->length_us);
 }

@@ -109,11 +109,11 @@ static inline int64_t debt_after(const struct level *level, uint64_t charge)
 static int64_t wait_when_over(const struct level *level, const struct wr_limit *limit,
                               uint64_t hits)
 {
-    const uint64_t wanted = wr_after_wanted(limit, hits, level->burst);
-    const int64_t wait_us = debt_after(level, wr_after_charge(limit, true, hits)) +
-                            (int64_t) wanted * level->interval_us - level->capacity_us;
+    const int64_t wanted_us = level->burst > 0 ? level->interval_us : 0;
+    const int64_t wait_us =
+        debt_after(level, wr_after_charge(limit, true, hits)) + wanted_us - level->capacity_us;
 
-    return wait_us > 0 ? wait_us : limit->length_us;
+    return wait_us > 0 ? wait_us : wr_after_reset_at_once(limit, true);
 }
 
 static inline struct wr_verdict judge(const struct level *level, const struct wr_limit *limit,

@@ -109,6 +109,22 @@ static uint64_t draw(uint64_t *random, uint64_t least, uint64_t most)
     return least + (*random >> 33) % (most - least + 1);
 }
 
+/* Of a refused take: the next hit passes when it says, and not before; fixed windows go on to their
+ * end where one could pass already. */
+static void assert_wait(const struct history *history, size_t row, uint64_t most, int64_t reset_us,
+                        int64_t now_us)
+{
+    const bool is_full = rows[row].used(history, now_us) == most;
+
+    cr_assert_gt(reset_us, 0, "row %zu", row);
+    cr_assert_lt(rows[row].used(history, now_us + reset_us), most, "row %zu", row);
+    if (is_full) {
+        cr_assert_eq(rows[row].used(history, now_us + reset_us - 1), most, "row %zu", row);
+    } else if (rows[row].algorithm != WR_ALGORITHM_FIXED_WINDOW) {
+        cr_assert_eq(reset_us, 1, "row %zu: one of %" PRIu64 " fits", row, most);
+    }
+}
+
 /* Returns whether it was admitted. */
 static bool step(struct history *history, struct wr_counter *counter, size_t row, uint64_t hits,
                  int64_t now_us)
@@ -122,7 +138,9 @@ static bool step(struct history *history, struct wr_counter *counter, size_t row
     cr_assert_eq(got.over, hits > most - used, "row %zu: %" PRIu64 " of %" PRIu64 " used", row,
                  used, most);
     cr_assert_eq(got.remaining, got.over ? 0 : most - used - hits, "row %zu", row);
-    if (!got.over && hits > 0) {
+    if (got.over) {
+        assert_wait(history, row, most, got.reset_us, now_us);
+    } else if (hits > 0) {
         history->times_us[history->n] = now_us;
         history->hits[history->n++] = hits;
     }

@@ -22,7 +22,7 @@ Test(sliding_buckets, a_hit_is_forgotten_when_its_bucket_is_out_of_reach)
         {S(105), 0, false, 10, 0},    {S(105), 4, false, 6, S(65)}, /* its bucket, of 100 s, counts
                                                                        until 170 s */
         {S(109), 1, false, 5, S(61)}, {S(112), 5, false, 0, S(58)}, {S(160), 1, true, 0, S(10)},
-        {S(170) - 1, 1, true, 0, 1},  {S(170), 1, false, 4, S(10)}, {S(170), 5, true, 0, S(10)},
+        {S(170) - 1, 1, true, 0, 1},  {S(170), 1, false, 4, S(10)}, {S(170), 5, true, 0, 1},
         {S(180), 5, false, 4, S(60)}, /* the 1 of 170 s counts until 240 s */
         {S(240), 0, false, 5, S(10)}, {S(250), 0, false, 10, 0},
     };
@@ -46,11 +46,12 @@ Test(sliding_buckets, around_a_boundary_no_more_than_the_limit_passes)
     WR_PLAY(limit, steps);
 }
 
-Test(sliding_buckets, a_cost_waits_until_it_fits_and_leaves_no_trace)
+Test(sliding_buckets, a_refused_cost_waits_for_the_next_hit_and_leaves_no_trace)
 {
     static const struct wr_step steps[] = {
-        {S(100), 4, false, 6, S(70)}, {S(110), 4, false, 2, S(60)},  {S(120), 5, true, 0, S(50)},
-        {S(120), 7, true, 0, S(60)},  {S(120), 100, true, 0, S(60)}, {S(120), 2, false, 0, S(50)},
+        {S(100), 4, false, 6, S(70)}, {S(110), 4, false, 2, S(60)},  {S(120), 5, true, 0, 1},
+        {S(120), 7, true, 0, 1},      {S(120), 100, true, 0, 1},     {S(120), 2, false, 0, S(50)},
+        {S(120), 7, true, 0, S(50)},  {S(170) - 1, 100, true, 0, 1}, {S(170), 7, true, 0, 1},
     };
     WR_PLAY(ten_a_minute, steps);
 }
@@ -58,8 +59,8 @@ Test(sliding_buckets, a_cost_waits_until_it_fits_and_leaves_no_trace)
 Test(sliding_buckets, a_cost_above_the_limit_is_over_on_a_fresh_counter)
 {
     static const struct wr_step steps[] = {
-        {S(0), 100, true, 0, S(60)},
-        {S(0), INT64_MAX, true, 0, S(60)},
+        {S(0), 100, true, 0, 1},
+        {S(0), INT64_MAX, true, 0, 1},
         {S(0), 10, false, 0, S(70)},
     };
     WR_PLAY(ten_a_minute, steps);

@@ -20,7 +20,7 @@ Test(sliding_log, each_hit_is_forgotten_a_window_after_it_came)
     static const struct wr_step steps[] = {
         {S(100), 0, false, 3, 0},     {S(100), 1, false, 2, S(60)}, {S(110), 1, false, 1, S(50)},
         {S(130), 1, false, 0, S(30)}, {S(159), 1, true, 0, S(1)},   {S(160) - 1, 1, true, 0, 1},
-        {S(160), 1, false, 0, S(10)}, {S(170), 2, true, 0, S(20)},  {S(190), 2, false, 0, S(30)},
+        {S(160), 1, false, 0, S(10)}, {S(170), 2, true, 0, 1},      {S(190), 2, false, 0, S(30)},
         {S(250), 0, false, 3, 0},
     };
     WR_PLAY(three_a_minute, steps);
@@ -34,11 +34,12 @@ Test(sliding_log, around_a_boundary_no_more_than_the_limit_passes)
     WR_PLAY(limit, steps);
 }
 
-Test(sliding_log, a_cost_waits_until_it_fits_and_leaves_no_trace)
+Test(sliding_log, a_refused_cost_waits_for_the_next_hit_and_leaves_no_trace)
 {
     static const struct wr_step steps[] = {
-        {S(100), 2, false, 1, S(60)}, {S(110), 2, true, 0, S(50)},  {S(110), 3, true, 0, S(50)},
-        {S(110), 9, true, 0, S(50)},  {S(110), 1, false, 0, S(50)}, {S(110), 3, true, 0, S(60)},
+        {S(100), 2, false, 1, S(60)}, {S(110), 2, true, 0, 1},      {S(110), 3, true, 0, 1},
+        {S(110), 9, true, 0, 1},      {S(110), 1, false, 0, S(50)}, {S(110), 3, true, 0, S(50)},
+        {S(160) - 1, 9, true, 0, 1},
     };
     WR_PLAY(three_a_minute, steps);
 }
@@ -46,8 +47,8 @@ Test(sliding_log, a_cost_waits_until_it_fits_and_leaves_no_trace)
 Test(sliding_log, a_cost_above_the_limit_is_over_on_a_fresh_counter)
 {
     static const struct wr_step steps[] = {
-        {S(0), 100, true, 0, S(60)},
-        {S(0), INT64_MAX, true, 0, S(60)},
+        {S(0), 100, true, 0, 1},
+        {S(0), INT64_MAX, true, 0, 1},
         {S(0), 3, false, 0, S(60)},
     };
     WR_PLAY(three_a_minute, steps);

@@ -51,13 +51,15 @@ Test(sliding_window, around_a_boundary_no_more_than_the_limit_passes)
     WR_PLAY(ten_a_minute, steps);
 }
 
-Test(sliding_window, a_cost_waits_until_it_fits_and_leaves_no_trace)
+Test(sliding_window, a_refused_cost_waits_for_the_next_hit_and_leaves_no_trace)
 {
     static const struct wr_step steps[] = {
         {S(0), 8, false, 2, S(60) + 7500000},
-        {S(0), 5, true, 0, S(60) + S(45) / 2},
-        {S(0), 100, true, 0, S(120)},
+        {S(0), 5, true, 0, 1}, /* of which one fits at once */
+        {S(0), 100, true, 0, 1},
         {S(0), 2, false, 0, S(66)},
+        {S(0), 5, true, 0, S(66)},
+        {S(66) - 1, 100, true, 0, 1},
     };
     WR_PLAY(ten_a_minute, steps);
 }
@@ -65,8 +67,8 @@ Test(sliding_window, a_cost_waits_until_it_fits_and_leaves_no_trace)
 Test(sliding_window, a_cost_above_the_limit_is_over_on_a_fresh_counter)
 {
     static const struct wr_step steps[] = {
-        {S(0), 100, true, 0, S(60)},
-        {S(0), INT64_MAX, true, 0, S(60)},
+        {S(0), 100, true, 0, 1},
+        {S(0), INT64_MAX, true, 0, 1},
         {S(0), 10, false, 0, S(66)},
     };
     WR_PLAY(ten_a_minute, steps);
@@ -90,10 +92,14 @@ Test(sliding_window, books_what_does_not_fit_when_all_is_counted)
 Test(sliding_window, a_refund_takes_from_this_window_and_then_from_the_one_before)
 {
     static const struct wr_step steps[] = {
-        {S(0), 8, false, 2, S(60) + 7500000}, {S(90), 3, false, 3, S(7) + 500000},
-        {S(90), -2, false, 5, S(7) + 500000}, {S(90), -3, false, 7, S(10)},
-        {S(90), -99, false, 10, 0},           {S(90), -1, false, 10, 0},
-        {S(90), 11, true, 0, S(60)},          {S(90), 10, false, 0, S(36)},
+        {S(0), 8, false, 2, S(60) + 7500000},
+        {S(90), 3, false, 3, S(7) + 500000},
+        {S(90), -2, false, 5, S(7) + 500000},
+        {S(90), -3, false, 7, S(10)},
+        {S(90), -99, false, 10, 0},
+        {S(90), -1, false, 10, 0},
+        {S(90), 11, true, 0, 1},
+        {S(90), 10, false, 0, S(36)},
     };
     WR_PLAY(ten_a_minute, steps);
 }

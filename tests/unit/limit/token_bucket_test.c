@@ -28,13 +28,12 @@ Test(token_bucket, a_burst_then_one_an_interval)
     WR_PLAY(six_a_minute, steps);
 }
 
-Test(token_bucket, a_cost_waits_until_it_fits_and_leaves_no_trace)
+Test(token_bucket, a_refused_cost_waits_for_the_next_hit_and_leaves_no_trace)
 {
     static const struct wr_step steps[] = {
-        {S(0), 2, false, 1, S(10)},
-        {S(0), 3, true, 0, S(20)},
-        {S(0), 2, true, 0, S(10)},
-        {S(0), 1, false, 0, S(10)},
+        {S(0), 2, false, 1, S(10)}, {S(0), 3, true, 0, 1}, /* of which one fits at once */
+        {S(0), 2, true, 0, 1},      {S(0), 1, false, 0, S(10)},
+        {S(0), 3, true, 0, S(10)},  {S(10) - 1, 2, true, 0, 1},
     };
     WR_PLAY(six_a_minute, steps);
 }
@@ -42,10 +41,10 @@ Test(token_bucket, a_cost_waits_until_it_fits_and_leaves_no_trace)
 Test(token_bucket, a_cost_above_the_burst_is_over_for_ever_and_leaves_no_trace)
 {
     static const struct wr_step steps[] = {
-        {S(0), 100, true, 0, S(60)},
-        {S(0), INT64_MAX, true, 0, S(60)},
+        {S(0), 100, true, 0, 1},
+        {S(0), INT64_MAX, true, 0, 1},
         {S(0), 3, false, 0, S(10)},
-        {S(0), 100, true, 0, S(30)},
+        {S(0), 100, true, 0, S(10)},
     };
     WR_PLAY(six_a_minute, steps);
 }
@@ -85,7 +84,7 @@ Test(token_bucket, a_refund_gives_back_down_to_nothing_used)
     static const struct wr_step steps[] = {
         {S(0), 3, false, 0, S(10)}, {S(4), -1, false, 1, S(6)}, {S(4), 1, false, 0, S(6)},
         {S(5), 1, true, 0, S(5)},   {S(5), -99, false, 3, 0},   {S(5), -1, false, 3, 0},
-        {S(5), 4, true, 0, S(60)},  {S(5), 3, false, 0, S(10)},
+        {S(5), 4, true, 0, 1},      {S(5), 3, false, 0, S(10)},
     };
     WR_PLAY(six_a_minute, steps);
 }

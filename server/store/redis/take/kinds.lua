@@ -38,6 +38,7 @@ local run = {
   set = false,
   after_charge = false,
   after_target = false,
+  after_reset_at_once = false,
   muldiv = false,
   muldiv_up = false,
 }
@@ -65,14 +66,19 @@ function run.set(key, text, expiry)
   redis.call('SET', key, text, 'PXAT', math.ceil(expiry / 1000))
 end
 
--- As limit/after.h: what a take leaves on the counter, and what `used`, after it, has to fall to.
+-- As limit/after.h: what a take leaves on the counter, what `used`, after it, has to fall to, and
+-- the reset when it has already.
 function run.after_charge(is_over, hits, is_all)
   return is_over and not is_all and 0 or hits
 end
 
-function run.after_target(take, is_over, hits, is_all, used)
-  if is_over then
-    return take.limit - math.min((hits == 0 or is_all) and 1 or hits, take.limit)
+function run.after_target(take, is_over, used)
+  return math.max((is_over and take.limit or used) - 1, 0)
+end
+
+function run.after_reset_at_once(take, is_over)
+  if not is_over then
+    return 0
   end
-  return math.max(used - 1, 0)
+  return take.limit > 0 and 1 or take.length
 end

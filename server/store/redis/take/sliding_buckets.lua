@@ -133,8 +133,8 @@ makers[2] = function()
     local used = state.used
     local is_over = used + hits > take.limit
     local after = math.min(used + run.after_charge(is_over, hits, is_all), run.most)
-    local target = run.after_target(take, is_over, hits, is_all, after)
-    local reset = is_over and take.length or 0
+    local target = run.after_target(take, is_over, after)
+    local reset = run.after_reset_at_once(take, is_over)
 
     if after > target then
       reset = wait_for(state, after - target)

@@ -125,8 +125,8 @@ makers[3] = function()
     local is_over = used + hits > take.limit
     local charged = run.after_charge(is_over, hits, is_all)
     local after = math.min(used + charged, run.most)
-    local target = run.after_target(take, is_over, hits, is_all, after)
-    local reset = is_over and take.length or 0
+    local target = run.after_target(take, is_over, after)
+    local reset = run.after_reset_at_once(take, is_over)
 
     if after > target then
       reset = wait_for(state, take, charged, after - target)

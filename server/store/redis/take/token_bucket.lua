@@ -67,11 +67,10 @@ makers[4] = function()
   end
 
   local function wait_when_over(state, take, hits, is_all, burst, capacity)
-    local wanted = math.min((hits == 0 or is_all) and 1 or hits, burst)
-    local debt = debt_after(state, run.after_charge(true, hits, is_all))
-    local wait = debt - capacity + wanted * state.new_interval
+    local wanted = burst > 0 and state.new_interval or 0
+    local wait = debt_after(state, run.after_charge(true, hits, is_all)) + wanted - capacity
 
-    return wait > 0 and wait or take.length
+    return wait > 0 and wait or run.after_reset_at_once(take, true)
   end
 
   local function verdict(state, take, hits, is_all, burst, capacity)
