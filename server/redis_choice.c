@@ -66,9 +66,11 @@ static int parse_target(const struct wr_options *options, bool is_per_second,
     return EX_OK;
 }
 
-/* An editor's line feed at the end of a secret is no part of it. */
+/* An editor's line feed at the end of a secret is no part of it. No buffer keeps a copy. */
 static size_t read_secret(FILE *file, char secret[SECRET_MAX + 1])
 {
+    (void) setvbuf(file, NULL, _IONBF, 0);
+
     size_t n = fread(secret, 1, SECRET_MAX + 1, file);
 
     while (n > 0 && (secret[n - 1] == '\n' || secret[n - 1] == '\r')) {
@@ -77,9 +79,9 @@ static size_t read_secret(FILE *file, char secret[SECRET_MAX + 1])
     return n;
 }
 
-static int derive_key(const char *path, struct wr_hash_key *out_key)
+/* `secret` is room for what the file holds. */
+static int derive_key_in(char secret[SECRET_MAX + 1], const char *path, struct wr_hash_key *out_key)
 {
-    char secret[SECRET_MAX + 1];
     FILE *const file = fopen(path, "rb");
 
     if (file == NULL) {
@@ -101,6 +103,15 @@ static int derive_key(const char *path, struct wr_hash_key *out_key)
     return wr_hash_key_derive((struct wr_str){.ptr = secret, .len = n}, out_key) == WR_OK
                ? EX_OK
                : EX_OSERR;
+}
+
+static int derive_key(const char *path, struct wr_hash_key *out_key)
+{
+    char secret[SECRET_MAX + 1];
+    const int code = derive_key_in(secret, path, out_key);
+
+    wr_secret_wipe(secret, sizeof secret);
+    return code;
 }
 
 static int choose_keys(const struct wr_options *options, struct wr_redis_key_style *out_style)

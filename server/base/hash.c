@@ -28,6 +28,11 @@ struct wr_hash wr_hash_of(const struct wr_hash_key *key, struct wr_str bytes)
     return hash;
 }
 
+void wr_secret_wipe(void *bytes, size_t n)
+{
+    sodium_memzero(bytes, n);
+}
+
 enum wr_err wr_hash_key_derive(struct wr_str secret, struct wr_hash_key *out_key)
 {
     if (sodium_init() < 0 ||

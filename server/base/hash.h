@@ -9,6 +9,7 @@
 #define WR_BASE_HASH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -28,6 +29,9 @@ WR_MUST_USE enum wr_err wr_hash_key_draw(struct wr_hash_key *out_key);
 /* The key that belongs to `secret`, the same on every machine (BLAKE2b of it, 16 bytes).
  * WR_ERR_SYSTEM when the library cannot be set up. */
 WR_MUST_USE enum wr_err wr_hash_key_derive(struct wr_str secret, struct wr_hash_key *out_key);
+
+/* Overwrites what a secret was in; no compiler leaves it out. */
+void wr_secret_wipe(void *bytes, size_t n);
 
 struct wr_hash wr_hash_of(const struct wr_hash_key *key, struct wr_str bytes);
 

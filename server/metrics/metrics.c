@@ -10,7 +10,8 @@
 struct wr_metrics {
     struct wr_mutex mutex;
     /* guarded by mutex */
-    struct wr_metrics_block *blocks;                 /* owned */
+    struct wr_metrics_block *blocks; /* owned */
+    uint32_t n_blocks;
     const _Atomic uint64_t *bound[WR_METRICS_COUNT]; /* borrowed; NULL: nothing */
 };
 
@@ -49,6 +50,7 @@ struct wr_metrics_block *wr_metrics_block_new(struct wr_metrics *metrics)
     }
     memset(block, 0, sizeof *block);
     wr_mutex_lock(&metrics->mutex);
+    block->number = metrics->n_blocks++;
     block->next = metrics->blocks;
     metrics->blocks = block;
     wr_mutex_unlock(&metrics->mutex);

@@ -69,6 +69,8 @@
       "Takes that found no memory for a new counter.")                                             \
     X(WR_METRIC_STORE_AWAY, "store_away_total",                                                    \
       "Takes that found no store, or one that refuses to work: nothing was charged.")              \
+    X(WR_METRIC_STORE_ERRORS, "store_errors_total",                                                \
+      "Takes that the store answered with an error; whether they were charged is not known.")      \
     X(WR_METRIC_STORE_LATE, "store_late_total",                                                    \
       "Takes that reached the store after their time was over: nothing was charged.")              \
     X(WR_METRIC_STORE_LOST, "store_lost_total",                                                    \
@@ -139,6 +141,7 @@ struct wr_metrics;
 struct wr_metrics_block {
     alignas(64) _Atomic uint64_t counts[WR_METRICS_COUNT]; /* written by the owner thread alone */
     struct wr_metrics_block *next;                         /* guarded by the lock of the metrics */
+    uint32_t number; /* among the blocks of the metrics, from 0 in the order that they were made */
 };
 
 /* NULL when memory is out. */

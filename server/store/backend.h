@@ -46,6 +46,7 @@ enum wr_take_answer {
     WR_TAKE_NO_MEMORY, /* nothing was charged */
     WR_TAKE_TIMEOUT,   /* the store did not answer in time; whether it charged is not known */
     WR_TAKE_AWAY,      /* the store cannot be reached, or refuses to work: nothing was charged */
+    WR_TAKE_FAILED,    /* the store answered with an error; whether it charged is not known */
     WR_TAKE_LATE,      /* the store woke after the take's time was over: nothing was charged */
 };
 

@@ -96,13 +96,20 @@ static bool is_known_over(const struct entry *entry, const struct wr_take *take,
            entry->requests == take->limit.requests && mono_us < entry->trusted_mono_us;
 }
 
+/* What the store told may have been under way for a while. A window of the calendar may be longer
+ * than its unit: a month of 31 days, a day of 25 hours. */
+static int64_t longest_reset(const struct wr_limit *limit)
+{
+    return limit->alignment == WR_ALIGN_CALENDAR ? INT64_MAX : limit->length_us;
+}
+
 static void answer_locked(struct entry *entry, struct wr_take *take, int64_t mono_us)
 {
     hold_locked(entry, take->hits);
     take->answer = WR_TAKE_DECIDED;
     take->verdict = (struct wr_verdict){
         .over = true,
-        .reset_us = min_of(entry->told_mono_us - mono_us, take->limit.length_us),
+        .reset_us = min_of(entry->told_mono_us - mono_us, longest_reset(&take->limit)),
         .enforced = take->limit.requests,
     };
 }

@@ -88,7 +88,7 @@ static void note(struct tally *tally, const struct wr_take *take)
     tally->attempts++;
     if (take->answer == WR_TAKE_DECIDED) {
         tally->admitted += !take->verdict.over;
-    } else if (take->answer == WR_TAKE_TIMEOUT) {
+    } else if (take->answer == WR_TAKE_TIMEOUT || take->answer == WR_TAKE_FAILED) {
         tally->unknown++;
     } else {
         wr_check(take->answer == WR_TAKE_AWAY || take->answer == WR_TAKE_LATE,

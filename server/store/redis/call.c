@@ -12,6 +12,9 @@
 #include "store/redis/route.h"
 #include "store/redis/script.h"
 
+/* Of the caller's time, for the answer's way to him. */
+#define ANSWER_US 1000
+
 /* The takes of a batch that go in one command. */
 struct part {
     struct wr_redis_request request;
@@ -49,7 +52,9 @@ static void fail(struct part *part, enum wr_take_answer answer)
 {
     answer_all(part->takes, part->n_takes, answer);
     wr_metrics_add(part->call->courier->metrics,
-                   answer == WR_TAKE_AWAY ? WR_METRIC_STORE_AWAY : WR_METRIC_STORE_TIMEOUT,
+                   answer == WR_TAKE_AWAY     ? WR_METRIC_STORE_AWAY
+                   : answer == WR_TAKE_FAILED ? WR_METRIC_STORE_ERRORS
+                                              : WR_METRIC_STORE_TIMEOUT,
                    part->n_takes);
 }
 
@@ -78,7 +83,7 @@ static void read_reply(struct part *part, const struct redisReply *reply)
         break;
     case WR_REDIS_SCRIPT_ERROR:
         (void) wr_redis_fault_in(reply, &fault);
-        fail(part, fault.is_uncharged ? WR_TAKE_AWAY : WR_TAKE_TIMEOUT);
+        fail(part, fault.is_uncharged ? WR_TAKE_AWAY : WR_TAKE_FAILED);
         break;
     case WR_REDIS_SCRIPT_GARBAGE:
     default:
@@ -212,11 +217,18 @@ static size_t count_slots(const struct errand *errands, size_t n)
     return n_slots;
 }
 
+int64_t wr_redis_call_deadline(int64_t now_us, int64_t callers_us, int64_t timeout_us)
+{
+    const int64_t own_us = now_us + timeout_us;
+    const int64_t tenth_us = callers_us > now_us ? (callers_us - now_us) / 10 : 0;
+    const int64_t before_us = callers_us - (tenth_us < ANSWER_US ? tenth_us : ANSWER_US);
+
+    return before_us < own_us ? before_us : own_us;
+}
+
 static int64_t deadline_of(const struct wr_redis_courier *courier, const struct wr_batch *batch)
 {
-    const int64_t timeout_us = batch->now.mono_us + courier->timeout_us;
-
-    return batch->deadline_mono_us < timeout_us ? batch->deadline_mono_us : timeout_us;
+    return wr_redis_call_deadline(batch->now.mono_us, batch->deadline_mono_us, courier->timeout_us);
 }
 
 /* `keys` are those of `takes`. */

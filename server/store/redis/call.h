@@ -34,6 +34,10 @@ struct wr_redis_courier {
 struct wr_redis_call *wr_redis_call_new(const struct wr_redis_courier *courier,
                                         struct wr_batch *batch);
 
+/* When a call ends at the latest: `timeout_us` from now, and so long before the caller's deadline
+ * that its failure mode reaches him. All but the timeout are monotonic times. */
+int64_t wr_redis_call_deadline(int64_t now_us, int64_t callers_us, int64_t timeout_us);
+
 /* Hands it to the I/O thread. */
 void wr_redis_call_post(struct wr_redis_call *call);
 

@@ -79,3 +79,13 @@ Test(hash, a_secret_always_gives_the_same_key)
     cr_assert_eq(memcmp(&first, &again, sizeof first), 0);
     cr_assert_neq(memcmp(&first, &second, sizeof first), 0);
 }
+
+Test(hash, a_secret_is_wiped_as_far_as_asked)
+{
+    char secret[] = "open sesame";
+
+    wr_secret_wipe(secret, 4);
+    cr_assert_eq(memcmp(secret, "\0\0\0\0 sesame", sizeof secret), 0);
+    wr_secret_wipe(secret, sizeof secret);
+    cr_assert_eq(strspn(secret + 4, "aems "), 0);
+}

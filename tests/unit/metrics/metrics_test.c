@@ -97,8 +97,11 @@ Test(metrics, blocks_share_no_cache_line)
     struct wr_metrics *const metrics = wr_metrics_new();
 
     cr_assert_not_null(metrics);
-    for (int i = 0; i < 10; i++) {
-        cr_assert_eq((uintptr_t) wr_metrics_block_new(metrics) % 64, 0u);
+    for (uint32_t i = 0; i < 10; i++) {
+        const struct wr_metrics_block *const block = wr_metrics_block_new(metrics);
+
+        cr_assert_eq((uintptr_t) block % 64, 0u);
+        cr_assert_eq(block->number, i);
     }
     cr_assert_eq(sizeof(struct wr_metrics_block) % 64, 0u);
     wr_metrics_destroy(metrics);

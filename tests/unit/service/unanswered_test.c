@@ -106,7 +106,7 @@ Test(unanswered, the_mode_of_the_rule_goes_over_that_of_the_server)
          WR_METRIC_FAILURE_ALLOW},
     };
     static const enum wr_take_answer answers[] = {WR_TAKE_FULL, WR_TAKE_NO_MEMORY, WR_TAKE_TIMEOUT,
-                                                  WR_TAKE_AWAY, WR_TAKE_LATE};
+                                                  WR_TAKE_AWAY, WR_TAKE_FAILED,    WR_TAKE_LATE};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t a = 0; a < sizeof answers / sizeof answers[0]; a++) {

@@ -84,7 +84,8 @@ Test(fallback_store, leaves_alone_what_the_remote_store_decides)
 Test(fallback_store, takes_in_memory_whatever_the_reason)
 {
     static const enum wr_take_answer answers[] = {
-        WR_TAKE_TIMEOUT, WR_TAKE_AWAY, WR_TAKE_LATE, WR_TAKE_FULL, WR_TAKE_NO_MEMORY,
+        WR_TAKE_TIMEOUT, WR_TAKE_AWAY, WR_TAKE_FAILED,
+        WR_TAKE_LATE,    WR_TAKE_FULL, WR_TAKE_NO_MEMORY,
     };
 
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {

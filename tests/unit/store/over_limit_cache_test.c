@@ -207,6 +207,22 @@ Test(over_limit_cache, tells_no_reset_beyond_a_window)
     end();
 }
 
+Test(over_limit_cache, tells_how_long_a_window_of_the_calendar_lasts)
+{
+    struct wr_take take = take_of("a");
+
+    begin();
+    take.limit.alignment = WR_ALIGN_CALENDAR;
+    say_over(0, 62 * SECOND);
+    for (int i = 0; i < WR_OVER_LIMIT_REFUSALS; i++) {
+        (void) put_one(take);
+    }
+    fake.n_batches = 0;
+    cr_assert_eq(put_one(take).verdict.reset_us, 62 * SECOND);
+    cr_assert_eq(fake.n_batches, 0);
+    end();
+}
+
 /* Takes of a counter that is known to be over at 3 a minute. */
 static const struct {
     const char *what;

@@ -412,17 +412,22 @@ Test(redis_script, a_counter_without_a_time_to_live_is_given_one)
 
 Test(redis_script, a_count_below_nothing_is_nothing)
 {
+    static const struct {
+        int count; /* that somebody wrote */
+        uint64_t hits;
+        const char *after;
+    } rows[] = {{-5, 0, "-5"}, {-5, 1, "1"}, {-1, 1, "1"}, {-1, 3, "3"}, {-2, 3, "3"}};
     char end_ms[32];
 
-    for (uint64_t hits = 0; hits < 2; hits++) {
-        struct wr_take take = charge_of("a", hits);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_take take = charge_of("a", rows[i].hits);
 
-        ask_is("OK", wr_script_bed_ask(&bed, "SET a -5 PXAT %s",
+        ask_is("OK", wr_script_bed_ask(&bed, "SET a %d PXAT %s", rows[i].count,
                                        window_end_ms(DAY + MINUTE, end_ms, sizeof end_ms)));
         cr_assert_eq(run(&take, 1, DAY, 0), WR_REDIS_SCRIPT_ANSWERED);
-        is_left(take, 3 - hits);
+        is_left(take, 3 - rows[i].hits);
+        ask_is(rows[i].after, wr_script_bed_ask(&bed, "GET a"));
     }
-    ask_is("1", wr_script_bed_ask(&bed, "GET a"));
 }
 
 /* Somebody else's number; ours never get there. */

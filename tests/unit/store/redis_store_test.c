@@ -2,6 +2,7 @@
 #include "store/redis/store.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "base/arena.h"
 #include "limit/identity.h"
 #include "metrics/metrics.h"
+#include "store/redis/call.h"
 #include "store/redis/single.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
@@ -124,6 +126,7 @@ struct bundle {
     struct wr_batch batch;
     sem_t is_done;
     atomic_int n_done;
+    pthread_t thread; /* that was done with it */
 };
 
 static void done(struct wr_batch *batch, void *context)
@@ -131,6 +134,7 @@ static void done(struct wr_batch *batch, void *context)
     struct bundle *const bundle = context;
 
     (void) batch;
+    bundle->thread = pthread_self();
     (void) atomic_fetch_add(&bundle->n_done, 1);
     (void) sem_post(&bundle->is_done);
 }
@@ -224,7 +228,8 @@ Test(redis_store, what_is_no_verdict, .timeout = 60)
         enum wr_metric metric;
     } rows[] = {
         {"-OOM command not allowed\r\n", WR_TAKE_AWAY, WR_METRIC_STORE_AWAY},
-        {"-ERR something\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_TIMEOUT},
+        {"-ERR something\r\n", WR_TAKE_FAILED, WR_METRIC_STORE_ERRORS},
+        {"-WRONGTYPE Operation against a key\r\n", WR_TAKE_FAILED, WR_METRIC_STORE_ERRORS},
         {"-LOADING Redis is loading\r\n", WR_TAKE_AWAY, WR_METRIC_STORE_AWAY},
         {"+OK\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_TIMEOUT},
         {"*1\r\n:1\r\n", WR_TAKE_TIMEOUT, WR_METRIC_STORE_TIMEOUT},
@@ -264,6 +269,27 @@ Test(redis_store, ends_by_the_callers_deadline, .timeout = 60)
     take(&bundle, 1, 3000);
     cr_assert_eq(wait_for(&bundle), WR_TAKE_TIMEOUT);
     clear_desk();
+}
+
+/* What the store may take, what the caller has left, and when a call ends at the latest. */
+Test(redis_store, answers_a_little_before_the_callers_deadline)
+{
+    static const struct {
+        int64_t timeout_us, left_us, ends_us;
+    } rows[] = {
+        {5000, 20000, 5000},   {5000, 5000, 4500},    {5000, 5200, 4680},    {5000, 5600, 5000},
+        {5000, 1000, 900},     {5000, 9, 9},          {5000, 0, 0},          {5000, -7, -7},
+        {90000, 50000, 49000}, {90000, 90500, 89500}, {90000, 92000, 90000},
+    };
+    const struct wr_now now = {.mono_us = 1000000};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const int64_t ends_us =
+            wr_redis_call_deadline(now.mono_us, now.mono_us + rows[i].left_us, rows[i].timeout_us);
+
+        cr_assert_eq(ends_us - now.mono_us, rows[i].ends_us, "row %zu", i);
+    }
+    cr_assert_eq(wr_redis_call_deadline(now.mono_us, INT64_MAX, 5000), now.mono_us + 5000);
 }
 
 Test(redis_store, who_comes_late_is_not_charged, .timeout = 60)
@@ -330,6 +356,27 @@ Test(redis_store, is_away_when_it_refuses_what_takes_do, .timeout = 60)
         cr_assert_eq(sem_wait(&desk.is_away), 0, "%s", refusals[i]);
         clear_desk();
     }
+}
+
+/* As many threads answer as there are, to as many that take. */
+Test(redis_store, spreads_those_who_take_over_its_threads, .timeout = 60)
+{
+    enum { N = 4 };
+    struct bundle bundles[N];
+
+    lay_bare_desk("*3\r\n:1700000000000000\r\n:9\r\n:1000\r\n", PATIENT_US);
+    desk.n_threads = N;
+    cr_assert_eq(make_store(), WR_OK);
+    cr_assert_eq(sem_wait(&desk.is_reachable), 0);
+    for (size_t i = 0; i < N; i++) {
+        desk.block = wr_metrics_block_new(desk.metrics);
+        take(&bundles[i], 1, INT64_MAX);
+        cr_assert_eq(wait_for(&bundles[i]), WR_TAKE_DECIDED);
+        for (size_t k = 0; k < i; k++) {
+            cr_assert_not(pthread_equal(bundles[i].thread, bundles[k].thread), "%zu, %zu", i, k);
+        }
+    }
+    clear_desk();
 }
 
 Test(redis_store, many_batches_at_once, .timeout = 60)

@@ -35,8 +35,9 @@ end
 local is_late = not_after > 0 and now > not_after
 local reply, n, n_done = {now}, 1, 0
 
--- The plain sort. What is odd in any way ends the loop before it is charged, and is left to the
--- thorough part below.
+-- The plain sort. What is odd in any way ends the loop and is left to the thorough part below, not
+-- charged: a count that was below nothing, or gets beyond all counts, is seen after the charge only,
+-- which is taken back.
 if is_plain == 1 and not is_late then
   for i = 1, #KEYS do
     local key = KEYS[i]
@@ -62,7 +63,13 @@ if is_plain == 1 and not is_late then
         used = try('GET', key)
         used = type(used) == 'string' and used:find('^[1-9]%d*$') and tonumber(used)
       end
-      if type(used) ~= 'number' or used < hits or used > COUNT_MAX then
+      if type(used) ~= 'number' then
+        break
+      end
+      if used < hits or used > COUNT_MAX then
+        if hits > 0 then
+          call('INCRBY', key, -hits)
+        end
         break
       end
     end
