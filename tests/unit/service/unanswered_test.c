@@ -179,6 +179,18 @@ Test(unanswered, a_call_fails_for_the_reason_of_what_is_unknown)
     desk_fini(&desk);
 }
 
+Test(unanswered, an_error_out_of_the_script_is_no_lost_time)
+{
+    static const struct part part = {.answer = WR_TAKE_FAILED};
+    struct wr_failure failure;
+    struct desk desk;
+
+    desk_init(&desk, WR_FAILURE_ERROR, &part, 1);
+    cr_assert_eq(wr_unanswered_fail(&desk.decision, desk.statuses, &failure), WR_ERR_IO);
+    cr_assert(wr_str_equal(failure.message, wr_str_of("the counter store refused the script")));
+    desk_fini(&desk);
+}
+
 Test(unanswered, the_log_names_the_mode_of_the_first_that_is_lost)
 {
     static const struct {
