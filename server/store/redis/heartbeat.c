@@ -115,13 +115,21 @@ void wr_redis_heartbeat_learn(struct wr_redis_heartbeat *heartbeat, uint32_t cou
     atomic_store_explicit(heartbeat->replicas, count, memory_order_relaxed);
 }
 
-/* Told when it begins, and when another takes its place. */
+/* A script that stays unknown cannot be loaded. */
+static bool is_refusal(const struct wr_redis_fault *fault)
+{
+    return fault->reaction == WR_REDIS_REFUSED || fault->reaction == WR_REDIS_TEACH;
+}
+
+/* Told when it begins, and when another takes its place. Links tell the rest. */
 static void tell_refusal(struct wr_redis_pulse *pulse, const struct wr_redis_fault *fault,
                          const char *what)
 {
+    if (!is_refusal(fault) && fault->reaction != WR_REDIS_FAIL) {
+        return;
+    }
     if (pulse->refusal == NULL || strcmp(pulse->refusal, fault->code) != 0) {
-        wr_log(WR_LOG_WARN, "Redis answers %s: %s; meanwhile %s", fault->code, fault->advice,
-               what);
+        wr_log(WR_LOG_WARN, "Redis answers %s: %s; meanwhile %s", fault->code, fault->advice, what);
     }
     pulse->refusal = fault->code;
 }
@@ -132,9 +140,7 @@ static void mark_answered(struct wr_redis_pulse *pulse, const struct redisReply 
     struct wr_redis_fault fault;
 
     if (wr_redis_fault_in(reply, &fault)) {
-        if (fault.reaction == WR_REDIS_REFUSED || fault.reaction == WR_REDIS_FAIL) {
-            tell_refusal(pulse, &fault, "the number of replicas is not learnt");
-        }
+        tell_refusal(pulse, &fault, "the number of replicas is not learnt");
         return;
     }
     pulse->refusal = NULL;
@@ -150,12 +156,6 @@ static bool is_about_keys(const struct redisReply *reply, const struct wr_redis_
     return strcmp(fault->code, "NOPERM") == 0 && strstr(reply->str, " access ") != NULL;
 }
 
-/* A script that stays unknown cannot be loaded. */
-static bool is_refusal(const struct wr_redis_fault *fault)
-{
-    return fault->reaction == WR_REDIS_REFUSED || fault->reaction == WR_REDIS_TEACH;
-}
-
 static void probe_answered(struct wr_redis_pulse *pulse, const struct redisReply *reply)
 {
     struct wr_redis_heartbeat *const heartbeat = pulse->heartbeat;
@@ -165,6 +165,8 @@ static void probe_answered(struct wr_redis_pulse *pulse, const struct redisReply
 
     if (is_refused) {
         tell_refusal(pulse, &fault, "calls get no answer from the store");
+    } else if (reply->type == REDIS_REPLY_ERROR) {
+        tell_refusal(pulse, &fault, "it is not known whether calls get an answer");
     } else {
         pulse->refusal = NULL;
     }

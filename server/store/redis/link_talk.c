@@ -227,6 +227,15 @@ static void hand_over(struct wr_redis_link *link, struct wr_redis_request *reque
     }
 }
 
+/* What says nothing about the connection. */
+static bool is_told_by_maker(const struct wr_redis_request *request,
+                             const struct wr_redis_fault *fault)
+{
+    return request->is_quiet &&
+           (fault->reaction == WR_REDIS_REFUSED || fault->reaction == WR_REDIS_FAIL ||
+            fault->reaction == WR_REDIS_TEACH);
+}
+
 static void request_answered(struct wr_redis_link *link, struct wr_redis_request *request,
                              const struct redisReply *reply)
 {
@@ -238,7 +247,8 @@ static void request_answered(struct wr_redis_link *link, struct wr_redis_request
     }
     wr_redis_breaker_answered(&link->breaker);
     if (is_error) {
-        if (is_news(request, &fault) && !request->is_quiet && !link->options.is_discreet) {
+        if (is_news(request, &fault) && !is_told_by_maker(request, &fault) &&
+            !link->options.is_discreet) {
             log_fault(link, &fault);
         }
         react(link, &fault);

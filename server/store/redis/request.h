@@ -44,7 +44,7 @@ struct wr_redis_request {
                                  the deadline, in microseconds by the server's clock, 0 where that
                                  is not known; 0: nowhere */
     int64_t deadline_mono_us; /* the end at the latest */
-    bool is_quiet;            /* its maker says in the log what an error reply to it means */
+    bool is_quiet;            /* its maker tells of errors that say nothing about the connection */
     uint16_t slot;            /* of the cluster, of all its keys; 0 elsewhere */
     uint16_t n_redirects;     /* for the route's use, as the next */
     uint16_t n_waits;
