@@ -6,6 +6,7 @@ import time
 
 import pytest
 import weirserver
+from redisbed import Bed
 
 # The same server over the embedded store, which answers inline, and over one for tests, which
 # answers late, from another thread and in another order.
@@ -57,3 +58,20 @@ def launch_stores(launch, store):
 def grpcurl():
     found = os.path.join(weirserver.BUILD, "go", "bin", "grpcurl")
     return found if os.path.exists(found) else shutil.which("grpcurl")
+
+
+@pytest.fixture
+def bed():
+    with Bed() as made:
+        yield made
+
+
+@pytest.fixture
+def start_redis(bed):
+    """start_redis(*settings, port=None): a server of its own; all end with the test."""
+    return bed.redis
+
+
+@pytest.fixture
+def redis(start_redis):
+    return start_redis()

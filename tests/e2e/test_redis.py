@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counters in Redis, from the caller to the key and back, and what happens while Redis is away."""
 import contextlib
-import shutil
 import socket
 import socketserver
-import tempfile
 import threading
 import time
 
@@ -14,7 +12,7 @@ import pytest
 import weirserver
 from grpc_health.v1 import health_pb2
 from redisproxy import Proxy
-from redisserver import Connection, Error, RedisServer, find_server, free_port
+from redisserver import Connection, Error, free_port
 from weirserver import same, wait_until
 
 RULES = """
@@ -29,30 +27,6 @@ descriptors:
 """
 # A sanitized server on a busy machine needs longer than a tuned one; what is looked at here is not time.
 PATIENT = ("--redis-timeout", "2s")
-
-
-@pytest.fixture
-def start_redis():
-    """start_redis(*settings, port=None): a server of its own; all end with the test."""
-    folders, servers = [], []
-
-    def start(*settings, port=None):
-        folders.append(tempfile.mkdtemp(prefix="weir-redis."))
-        program = find_server(folders[-1])
-        assert program, "no redis-server here; Debian has it in redis-tools"
-        servers.append(RedisServer(program, folders[-1], port))
-        return servers[-1].start(*settings)
-
-    yield start
-    for server in servers:
-        server.stop()
-    for folder in folders:
-        shutil.rmtree(folder)
-
-
-@pytest.fixture
-def redis(start_redis):
-    return start_redis()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from redisserver import free_port
-from test_redis import PATIENT, health, ready, redis, serve, start_redis  # noqa: F401  fixtures
+from test_redis import PATIENT, health, ready
 from weirserver import run, binary, same, wait_until
 
 RULES = """
@@ -31,7 +31,7 @@ def keys_of(server, pattern="*"):
     return sorted(k.decode() for k in server.call("KEYS", pattern) if b"{replicas}" not in k)
 
 
-def test_limits_of_a_second_are_counted_apart(start_redis, serve_parts):  # noqa: F811
+def test_limits_of_a_second_are_counted_apart(start_redis, serve_parts):
     main, second = start_redis(), start_redis()
     server = serve_parts(main.url, "--redis-per-second", "--redis-per-second-url", second.url)
     caller = ready(server)
@@ -42,7 +42,7 @@ def test_limits_of_a_second_are_counted_apart(start_redis, serve_parts):  # noqa
     wait_until(lambda: caller.call("d", [["s", "a"]]) and keys_of(second) == ["weir:{d|s=a}|1s"], "the key of a second")
 
 
-def test_each_store_has_a_say_in_health(start_redis, serve_parts):  # noqa: F811
+def test_each_store_has_a_say_in_health(start_redis, serve_parts):
     main, second = start_redis(), start_redis()
     server = serve_parts(main.url, "--redis-per-second", "--redis-per-second-url", second.url)
     ready(server)
@@ -52,7 +52,7 @@ def test_each_store_has_a_say_in_health(start_redis, serve_parts):  # noqa: F811
     wait_until(lambda: health(server) == "SERVING", "SERVING with both")
 
 
-def test_memory_keeps_counting_a_share(redis, serve_parts):  # noqa: F811
+def test_memory_keeps_counting_a_share(redis, serve_parts):
     servers = [serve_parts(redis.url) for _ in range(2)]
     callers = [ready(s) for s in servers]
     wait_until(lambda: redis.call("ZCARD", "weir:{replicas}") == 2, "both replicas known")
@@ -78,7 +78,7 @@ def test_memory_decides_nothing_while_replicas_are_unknown(serve_parts):
     same("OVER: OVER 0 of 1/HOUR", told.call("d", [["local", "a"]]))
 
 
-def test_what_is_over_is_answered_without_asking(redis, serve_parts):  # noqa: F811
+def test_what_is_over_is_answered_without_asking(redis, serve_parts):
     caller = ready(serve_parts(redis.url, "--over-limit-cache-bytes", "65536", "--replicas", "1"))
     for _ in range(5):
         caller.call("d", [["k", "a"]])
@@ -93,7 +93,7 @@ def test_what_is_over_is_answered_without_asking(redis, serve_parts):  # noqa: F
     assert redis.calls_of("evalsha") - before <= trusted + probes < 50
 
 
-def test_hashed_keys_hide_values_and_are_shared(redis, serve_parts, tmp_path):  # noqa: F811
+def test_hashed_keys_hide_values_and_are_shared(redis, serve_parts, tmp_path):
     secret, again, other = tmp_path / "secret", tmp_path / "again", tmp_path / "other"
     secret.write_text("0123456789abcdef")
     again.write_text("0123456789abcdef\n")
@@ -119,7 +119,7 @@ def test_settings_that_cannot_be(tmp_path, flags, status, says):
     assert (done.returncode, says in done.stdout + done.stderr) == (status, True), done.stderr
 
 
-def test_old_and_new_count_together(redis, serve_parts):  # noqa: F811
+def test_old_and_new_count_together(redis, serve_parts):
     """A key as envoyproxy/ratelimit writes it: INCRBY and EXPIRE on domain_key_value_<window start>."""
     caller = ready(serve_parts(redis.url, "--redis-keys", "reference"))
     start = int(time.time()) // 3600 * 3600
@@ -150,7 +150,7 @@ descriptors:
 """
 
 
-def test_what_the_reference_does_not_know_has_names_of_its_own(redis, launch):  # noqa: F811
+def test_what_the_reference_does_not_know_has_names_of_its_own(redis, launch):
     server = launch(LAYERS, "--store", "redis", "--redis-url", redis.url, *PATIENT, "--redis-keys", "reference")
     caller = ready(server)
     for _ in range(2):

@@ -11,8 +11,9 @@ import time
 import oraclelib
 import pytest
 import weirserver
-from redisbed import NO_ANSWER, OK, OVER, Bed, Crowd, counted, let_last
+from redisbed import NO_ANSWER, OK, OVER, Crowd, counted, let_last
 from redisproxy import Proxy
+from redisserver import free_port
 from weirserver import same, wait_until
 
 RULES = """
@@ -31,12 +32,6 @@ descriptors:
 """
 # Time is not what is looked at, but where it says otherwise.
 PATIENT = ("--redis-timeout", "2s", "--replicas", "2")
-
-
-@pytest.fixture
-def bed():
-    with Bed() as made:
-        yield made
 
 
 def code(reply):
@@ -151,6 +146,22 @@ def test_redis_dns_moves(bed):
         wait_until(lambda: used(second, "k", "b") > 0, "a count at the new one")
         assert used(first, "k", "b") == 0
         assert counted(weir)["redis_connect_failures_total"] < 20
+
+
+def test_ends_while_a_name_is_looked_up(bed):
+    """The system's resolver blocks for longer than an end may take: here, for ever."""
+    names = os.path.join(bed.folder(), "names")
+    weirserver.replace(os.path.dirname(names), "names", "127.0.0.1")
+    server = weirserver.Server(weirserver.binary("weir_observed"), bed.folder())
+    bed.stack.callback(server.stop)
+    server.start(RULES, "--store", "redis", "--redis-url", f"redis.invalid:{free_port()}", env={"NAMES_FILE": names})
+    os.remove(names)        # its own addresses it knows by now
+    os.mkfifo(names)
+    wait_until(lambda: "the name server does not answer in time" in server.log(), "a line in the log")
+    assert code(server.caller().call("d", [["k", "a"]])) == NO_ANSWER
+    begun = time.monotonic()
+    assert counted(server)["redis_connect_failures_total"] >= 1
+    assert time.monotonic() - begun < 5
 
 
 # redis-acl-minimum

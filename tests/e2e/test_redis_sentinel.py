@@ -206,18 +206,23 @@ def is_in_step(watched):
     return True
 
 
-def test_fail_over_under_load(watch, serve):
-    watched = watch()
-    server = serve(watched.url, *PROMPT)
-    caller = ready(server)
+def lose_primary(watched, caller, lose, find=lambda: None):
+    """Under load: `lose` is what happens to it, `find` what does when calls go to the other one."""
     with Load(caller) as load:
         wait_until(lambda: load.n_ok("big") > 100, "load")
         begin = time.monotonic()
         assert is_in_step(watched)
-        watched.fail_over()
+        lose()
         moved = expect_recovery(watched, load)
+        find()
     expect_sound(load)
     expect_bound(load, caller, begin, moved)
+
+
+def test_fail_over_under_load(watch, serve):
+    watched = watch()
+    server = serve(watched.url, *PROMPT)
+    lose_primary(watched, ready(server), watched.fail_over)
     assert f"the primary {NAME} is at 127.0.0.1:{watched.second.port}" in server.log()
     assert health(server) == "SERVING"
 
@@ -225,15 +230,7 @@ def test_fail_over_under_load(watch, serve):
 def test_killed_primary_under_load(watch, serve):
     watched = watch()
     server = serve(watched.url, *PROMPT)
-    caller = ready(server)
-    with Load(caller) as load:
-        wait_until(lambda: load.n_ok("big") > 100, "load")
-        begin = time.monotonic()
-        assert is_in_step(watched)
-        watched.first.server.kill()
-        moved = expect_recovery(watched, load)
-    expect_sound(load)
-    expect_bound(load, caller, begin, moved)
+    lose_primary(watched, ready(server), watched.first.server.kill)
     wait_until(lambda: health(server) == "SERVING", "SERVING with the new primary")
 
 
@@ -241,17 +238,12 @@ def test_frozen_primary_under_load(watch, serve):
     """It wakes as a primary that nobody asks any more, and is made a replica."""
     watched = watch()
     server = serve(watched.url, *PROMPT)
-    caller = ready(server)
-    with Load(caller) as load:
-        wait_until(lambda: load.n_ok("big") > 100, "load")
-        begin = time.monotonic()
-        assert is_in_step(watched)
-        watched.first.server.freeze()
-        moved = expect_recovery(watched, load)
+
+    def wake():
         watched.first.server.thaw()
         wait_until(watched.first.is_in_step, "a replica of the new primary", 30)
-    expect_sound(load)
-    expect_bound(load, caller, begin, moved)
+
+    lose_primary(watched, ready(server), watched.first.server.freeze, wake)
     assert health(server) == "SERVING"
 
 
