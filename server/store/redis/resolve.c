@@ -211,10 +211,9 @@ static bool is_worked_at_locked(const struct wr_redis_resolver *resolver, const 
 }
 
 /* True when it has something else to do. */
-static bool go_on_locked(struct worker *worker) WR_REQUIRES(worker->resolver->mu)
+static bool go_on_locked(const struct wr_redis_resolver *resolver, struct worker *worker)
+    WR_REQUIRES(resolver->mu)
 {
-    struct wr_redis_resolver *const resolver = worker->resolver;
-
     for (const struct wr_redis_lookup *lookup = resolver->pending; lookup != NULL;
          lookup = lookup->next) {
         if (!is_worked_at_locked(resolver, &lookup->name)) {
@@ -225,15 +224,16 @@ static bool go_on_locked(struct worker *worker) WR_REQUIRES(worker->resolver->mu
     return false;
 }
 
-static void leave_locked(struct worker *worker) WR_REQUIRES(worker->resolver->mu)
+static void leave_locked(struct wr_redis_resolver *resolver, struct worker *worker)
+    WR_REQUIRES(resolver->mu)
 {
-    struct worker **at = &worker->resolver->workers;
+    struct worker **at = &resolver->workers;
 
     while (*at != worker) {
         at = &(*at)->next;
     }
     *at = worker->next;
-    worker->resolver->n_workers--;
+    resolver->n_workers--;
 }
 
 static void work(void *context)
@@ -252,9 +252,9 @@ static void work(void *context)
         look_up(&name, &answer);
         wr_mutex_lock(&resolver->mu);
         tell_locked(resolver, &name, &answer);
-        goes_on = go_on_locked(worker);
+        goes_on = go_on_locked(resolver, worker);
     }
-    leave_locked(worker);
+    leave_locked(resolver, worker);
 
     const bool is_last = resolver->is_closed && resolver->n_workers == 0;
 
