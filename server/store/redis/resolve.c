@@ -337,9 +337,10 @@ struct wr_redis_lookup *wr_redis_resolve(struct wr_redis_resolver *resolver,
 }
 
 /* False when it is on its way back. */
-static bool withdraw_locked(struct wr_redis_lookup *lookup) WR_REQUIRES(lookup->resolver->mu)
+static bool withdraw_locked(struct wr_redis_resolver *resolver,
+                            const struct wr_redis_lookup *lookup) WR_REQUIRES(resolver->mu)
 {
-    for (struct wr_redis_lookup **at = &lookup->resolver->pending; *at != NULL; at = &(*at)->next) {
+    for (struct wr_redis_lookup **at = &resolver->pending; *at != NULL; at = &(*at)->next) {
         if (*at == lookup) {
             *at = lookup->next;
             return true;
@@ -358,7 +359,7 @@ void wr_redis_lookup_cancel(struct wr_redis_lookup *lookup)
 
     wr_mutex_lock(&resolver->mu);
 
-    const bool is_withdrawn = withdraw_locked(lookup);
+    const bool is_withdrawn = withdraw_locked(resolver, lookup);
 
     wr_mutex_unlock(&resolver->mu);
     if (is_withdrawn) {
