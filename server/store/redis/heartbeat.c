@@ -10,6 +10,7 @@
 #include "store/redis/command.h"
 #include "store/redis/fault.h"
 #include "store/redis/key.h"
+#include "store/redis/link.h"
 #include "store/redis/loop.h"
 #include "store/redis/route.h"
 #include "store/redis/script.h"
@@ -74,23 +75,26 @@ static bool make_mark(struct wr_arena *arena, struct wr_str key, uint64_t id,
 }
 
 /* A new counter each time, one that goes on, and a look at it: all that plain takes do. */
-static bool make_probe(struct wr_arena *arena, struct wr_str short_key, struct wr_str long_key,
-                       struct wr_str *out_command)
+static bool make_probe(struct wr_redis_heartbeat *heartbeat, struct wr_arena *arena,
+                       struct wr_str short_key, struct wr_str long_key)
 {
     const struct wr_limit second = {.requests = WR_COUNT_MAX, .length_us = INT64_C(1000000)};
     const struct wr_limit minute = {.requests = WR_COUNT_MAX, .length_us = INT64_C(60000000)};
-    struct wr_take hit = {.limit = second, .hits = 1}, next = {.limit = minute, .hits = 1},
-                   look = {.limit = minute};
-    struct wr_take *const takes[] = {&hit, &next, &look};
-    const struct wr_str keys[] = {short_key, long_key, long_key};
+    const struct wr_take takes[WR_REDIS_PROBE_TAKES] = {
+        {.limit = second, .hits = 1}, {.limit = minute, .hits = 1}, {.limit = minute}};
+    const struct wr_str keys[WR_REDIS_PROBE_TAKES] = {short_key, long_key, long_key};
     const struct wr_redis_script_call call = {
         .keys = keys,
-        .takes = takes,
-        .n_takes = sizeof takes / sizeof takes[0],
+        .takes = heartbeat->probed,
+        .n_takes = WR_REDIS_PROBE_TAKES,
         .mode = WR_CHARGE_BY_COUNT,
     };
 
-    return wr_redis_script_format(&call, arena, out_command);
+    for (size_t i = 0; i < WR_REDIS_PROBE_TAKES; i++) {
+        heartbeat->takes[i] = takes[i];
+        heartbeat->probed[i] = &heartbeat->takes[i];
+    }
+    return wr_redis_script_format(&call, arena, &heartbeat->probe.command);
 }
 
 /* ---- replies ---- */
@@ -159,7 +163,15 @@ static bool is_about_keys(const struct redisReply *reply, const struct wr_redis_
 static void probe_answered(struct wr_redis_pulse *pulse, const struct redisReply *reply)
 {
     struct wr_redis_heartbeat *const heartbeat = pulse->heartbeat;
+    struct wr_redis_script_notes notes;
     struct wr_redis_fault fault;
+
+    if (wr_redis_script_read(reply, heartbeat->probed, WR_REDIS_PROBE_TAKES, &notes) ==
+        WR_REDIS_SCRIPT_GARBAGE) {
+        wr_redis_link_renew(pulse->request.from);
+        return;
+    }
+
     const bool is_refused = wr_redis_fault_in(reply, &fault) && is_refusal(&fault) &&
                             !(heartbeat->has_keys_of_its_own && is_about_keys(reply, &fault));
 
@@ -239,7 +251,7 @@ enum wr_err wr_redis_heartbeat_init(struct wr_redis_heartbeat *heartbeat, struct
     };
     return key.len > 0 && short_key.len > 0 && long_key.len > 0 &&
                    make_mark(arena, key, id, &heartbeat->mark.command) &&
-                   make_probe(arena, short_key, long_key, &heartbeat->probe.command)
+                   make_probe(heartbeat, arena, short_key, long_key)
                ? WR_OK
                : WR_ERR_NO_MEMORY;
 }

@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "store/backend.h"
 #include "store/redis/request.h"
 #include "store/redis/timers.h"
 
@@ -31,6 +32,8 @@ struct wr_redis_loop;
 struct wr_redis_route;
 
 #define WR_REDIS_HEARTBEAT_US INT64_C(1000000)
+
+#define WR_REDIS_PROBE_TAKES 3
 
 /* A mark that is older is of a replica that has gone. */
 #define WR_REDIS_HEARTBEAT_FRESH_US INT64_C(10000000)
@@ -54,7 +57,9 @@ struct wr_redis_heartbeat {
     uint16_t slot;                                   /* of its keys in a cluster */
     bool has_keys_of_its_own; /* a right to the keys of takes is none to the probe's */
     struct wr_redis_pulse mark, probe;
-    int64_t heard_mono_us;     /* when the number was told last */
+    struct wr_take takes[WR_REDIS_PROBE_TAKES];   /* of the probe */
+    struct wr_take *probed[WR_REDIS_PROBE_TAKES]; /* them */
+    int64_t heard_mono_us;                        /* when the number was told last */
     int64_t last_high_mono_us; /* when it was last as high as `replicas`; moved on by silences */
 };
 

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 #define PATIENT_US INT64_C(10000000)
 #define N_TAKES 3
 
+#define PROBED_WELL "*7\r\n:1700000000000000\r\n:9\r\n:10\r\n:9\r\n:10\r\n:9\r\n:10\r\n"
+
 /* A store over a fake server that answers scripts with what the test wrote down. */
 struct desk {
     struct wr_fake_redis *fake;
@@ -30,7 +33,7 @@ struct desk {
     int64_t timeout_us;
     size_t n_threads;
     const char *answer; /* to EVALSHA; owned by the test */
-    const char *probed; /* to that of a probe; NULL: a status */
+    const char *probed; /* to that of a probe; NULL: that all is well */
     char keys[256];     /* of the last EVALSHA, parted by spaces */
     atomic_int n_scripts;
     sem_t is_reachable, is_away;
@@ -46,7 +49,7 @@ static const char *answer(void *context, const struct wr_str *words, size_t n)
         return NULL;
     }
     if (wr_str_equal(words[3], (struct wr_str) WR_STR("t:{replicas}|probe|1s"))) {
-        return desk.probed;
+        return desk.probed != NULL ? desk.probed : PROBED_WELL;
     }
     (void) atomic_fetch_add(&desk.n_scripts, 1);
     desk.keys[0] = '\0';
@@ -356,6 +359,19 @@ Test(redis_store, is_away_when_it_refuses_what_takes_do, .timeout = 60)
         cr_assert_eq(sem_wait(&desk.is_away), 0, "%s", refusals[i]);
         clear_desk();
     }
+}
+
+/* What is no answer to a probe gives the connection up, as it does after a take. */
+Test(redis_store, leaves_who_answers_probes_with_rubbish, .timeout = 60)
+{
+    lay_bare_desk(NULL, PATIENT_US);
+    desk.n_threads = 1;
+    desk.probed = "*1\r\n:1\r\n";
+    cr_assert_eq(make_store(), WR_OK);
+    while (wr_fake_redis_connections(desk.fake) < 2) {
+        (void) sched_yield();
+    }
+    clear_desk();
 }
 
 /* As many threads answer as there are, to as many that take. */
