@@ -33,7 +33,7 @@
 #define WARMS_UP 128u
 
 /* Of windows of the calendar that the script is told of. */
-#define N_ENDS 4
+#define N_ENDS 5
 
 #define PARAMETER_LEN 8
 
@@ -129,9 +129,13 @@ static size_t n_parameters(const struct wr_limit *limit)
 static char *put_ends(char *out, const struct wr_calendar *calendar, int64_t wall_us)
 {
     struct wr_calendar_window window = wr_calendar_window_of(calendar, wall_us);
+    const int64_t start_us = window.start_us > 0 ? window.start_us : 0;
+    const struct wr_calendar_window before =
+        wr_calendar_window_of(calendar, start_us > 0 ? start_us - 1 : 0);
 
-    out = put_number(out, window.start_us > 0 ? (uint64_t) window.start_us : 0);
-    for (int i = 1; i < N_ENDS; i++) {
+    out = put_number(out, before.start_us > 0 ? (uint64_t) before.start_us : 0);
+    out = put_number(out, (uint64_t) start_us);
+    for (int i = 2; i < N_ENDS; i++) {
         out = put_number(out, (uint64_t) window.end_us);
         window = wr_calendar_window_of(calendar, window.end_us);
     }

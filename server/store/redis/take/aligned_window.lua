@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Fixed windows of other alignments: '<Bdd' of the kind, the end of the window, its hits. A take in
--- windows of the calendar has four ends behind it: of the window before the caller's, of that one,
--- and of the two after it. Its clock need not agree with this one.
+-- windows of the calendar has five ends behind it: of the two windows before the caller's, of that
+-- one, and of the two after it. Its clock need not agree with this one.
 --
 -- By alignment differ: end_of(take), of a window that begins; goes_on(take, ending), whether it is not
 -- of another time; start_of(take, ending), of the window that ends then, or when that is over, of one
@@ -85,18 +85,18 @@ end
 makers[6] = function()
   -- The end that comes after `time`.
   local function end_after(take, time)
-    local ends = {take.a, take.b, take.c, take.d}
+    local ends = {take.a, take.b, take.c, take.d, take.e}
 
-    for i = 1, 4 do
+    for i = 1, 5 do
       if ends[i] > time then
         return ends[i]
       end
     end
-    return take.d + (math.floor((time - take.d) / take.length) + 1) * take.length
+    return take.e + (math.floor((time - take.e) / take.length) + 1) * take.length
   end
 
   return make_aligned_window(6, {
-    n_parameters = 4,
+    n_parameters = 5,
     end_of = function(take)
       return end_after(take, run.now)
     end,
@@ -104,12 +104,12 @@ makers[6] = function()
       return ending - run.now <= take.length or ending <= end_after(take, end_after(take, run.now))
     end,
     start_of = function(take, ending)
-      local ends = {take.a, take.b, take.c, take.d}
+      local ends = {take.a, take.b, take.c, take.d, take.e}
       local time = ending <= run.now and run.now or ending - 1
 
-      for i = 4, 1, -1 do
+      for i = 5, 1, -1 do
         if ends[i] <= time then
-          return i < 4 and ends[i] or ends[i] + math.floor((time - ends[i]) / take.length) * take.length
+          return i < 5 and ends[i] or ends[i] + math.floor((time - ends[i]) / take.length) * take.length
         end
       end
       return take.a - take.length

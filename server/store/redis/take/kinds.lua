@@ -4,7 +4,7 @@
 -- charged.
 --
 -- A kind of limit is
---   n_parameters                     numbers behind the record of a take: take.a to take.d
+--   n_parameters                     numbers behind the record of a take: take.a to take.e
 --   decode(text, take)               its state now; `text` is false when there is none; nil when it
 --                                    is something else
 --   judge(state, take, hits, is_all) what remains after `hits` more, or OVER; and the time of reset;

@@ -161,7 +161,7 @@ local takes, states, groups, group_of = {}, {}, {}, {}
 for i = n_done + 1, #KEYS do
   local key = KEYS[i]
   local hits, limit, length, number, count, refund, enforced, booked, dated, id
-  local a, b, c, d, warm_up, warm_up_start
+  local a, b, c, d, e, warm_up, warm_up_start
 
   hits, limit, length, number, count, refund, enforced, booked, dated, id, at =
     unpack('<dddBBBBBBI4', body, at)
@@ -170,8 +170,8 @@ for i = n_done + 1, #KEYS do
 
   if kind.n_parameters == 1 then
     a, at = unpack('<d', body, at)
-  elseif kind.n_parameters == 4 then
-    a, b, c, d, at = unpack('<dddd', body, at)
+  elseif kind.n_parameters == 5 then
+    a, b, c, d, e, at = unpack('<ddddd', body, at)
   end
   if number >= 128 then
     warm_up, warm_up_start, at = unpack('<dd', body, at)
@@ -196,7 +196,7 @@ for i = n_done + 1, #KEYS do
   }
 
   if b then
-    take.b, take.c, take.d = b, c, d
+    take.b, take.c, take.d, take.e = b, c, d, e
   end
   if warm_up then
     take.requests, take.warm_up, take.warm_up_start = limit, warm_up, warm_up_start
