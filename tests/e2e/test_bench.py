@@ -136,7 +136,7 @@ def test_a_server_that_stands_still_shows_in_the_percentiles(launch, words):
                "--target", server.address]
     with subprocess.Popen(command, env=weirserver.clean_environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as process:
-        weirserver.wait_until(lambda: caller.peek("d", ["k", "a"])["statuses"][0]["remaining"] < 100, "the first checks")
+        weirserver.wait_until(lambda: caller.peek("d", ["k", "a"])["statuses"][0]["remaining"] < 50, "the first answers")
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             out, err = process.communicate(timeout=30)
