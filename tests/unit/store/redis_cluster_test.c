@@ -790,13 +790,13 @@ Test(redis_cluster, without_memory_a_new_node_has_to_wait)
     wait_for(atomic_load(&bed.is_ready));
     failing_malloc_start(0);
 
-    const enum wr_redis_end end_without = charge_for(&bed, 7, 50000);
+    const enum wr_redis_end end_without = charge_for(&bed, 7, 200000);
 
     failing_malloc_stop();
     cr_assert_neq(end_without, WR_REDIS_TIMED_OUT);
     cr_assert_eq(atomic_load(&bed.nodes[2].n_charges), 0);
     wait_for(is_charged(&bed, 7));
-    cr_assert_eq(atomic_load(&bed.nodes[2].n_charges), 1);
+    cr_assert_geq(atomic_load(&bed.nodes[2].n_charges), 1);
     end(&bed);
 }
 
