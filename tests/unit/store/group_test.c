@@ -294,7 +294,9 @@ static size_t fill(const struct row *row, struct wr_take *takes)
 
         takes[n] = (struct wr_take){
             .key = key_of(attempt->key),
-            .limit = {LIMIT, S(60), (enum wr_count) attempt->count, WR_ALGORITHM_FIXED_WINDOW},
+            .limit = {.requests = LIMIT,
+                      .length_us = S(60),
+                      .count = (enum wr_count) attempt->count},
             .hits = attempt->hits,
             .group = attempt->group,
             .is_refund = (attempt->flags & REFUND) != 0,
@@ -358,7 +360,7 @@ static struct wr_take take_of(const char *key, int count, unsigned flags)
 {
     return (struct wr_take){
         .key = key_of(key),
-        .limit = {LIMIT, S(60), (enum wr_count) count, WR_ALGORITHM_FIXED_WINDOW},
+        .limit = {.requests = LIMIT, .length_us = S(60), .count = (enum wr_count) count},
         .hits = 1,
         .is_enforced = (flags & SHADOW) == 0,
     };
