@@ -3,8 +3,8 @@
  * The topology of a Redis or Valkey cluster: each request goes to the primary that owns its slot.
  *
  * The map of slots is asked of a node at first, every few seconds, and soon after anything that
- * shows that it has changed: a redirection, a cluster that is down, a node that is away. MOVED, ASK,
- * TRYAGAIN, CLUSTERDOWN and LOADING are proof that nothing was charged, so the request is sent
+ * shows that it has changed: a redirection, a cluster that is down, a node that is away. MOVED,
+ * ASK, TRYAGAIN, CLUSTERDOWN and LOADING are proof that nothing was charged, so the request is sent
  * again, as its deadline allows; one whose reply was lost is not. Replicas are not asked.
  *
  * Ready: there is a map, and a primary of it that takes requests. A request for a slot whose owner

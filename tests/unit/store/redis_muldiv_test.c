@@ -10,10 +10,10 @@
 #define ROWS_MIN 100
 
 /* What comes before and behind the part of the script. */
-static const char before[] =
-    "local run = {most = 9007199254740991} ";
-static const char behind[] = " return string.format('%.0f %.0f', (run.muldiv(ARGV[1] + 0, ARGV[2] + 0, "
-                             "ARGV[3] + 0)), run.muldiv_up(ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0))";
+static const char before[] = "local run = {most = 9007199254740991} ";
+static const char behind[] =
+    " return string.format('%.0f %.0f', (run.muldiv(ARGV[1] + 0, ARGV[2] + 0, "
+    "ARGV[3] + 0)), run.muldiv_up(ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0))";
 
 static void read_part(char *script, size_t size)
 {
