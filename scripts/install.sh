@@ -9,7 +9,7 @@ build_packages=(gcc libc6-dev cmake ninja-build pkg-config
     libgrpc-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libprotobuf-dev
     libyaml-dev libsodium-dev libjansson-dev libnghttp2-dev zlib1g-dev
     libhiredis-dev libssl-dev nanopb libnanopb-dev)
-test_packages=(g++ redis-tools gnuplot-nox openssl libcriterion-dev python3-venv clang-14 libclang-rt-14-dev llvm-14)
+test_packages=(g++ redis-tools gnuplot-nox tzdata openssl libcriterion-dev python3-venv clang-14 libclang-rt-14-dev llvm-14)
 bench_packages=(python3 nghttp2-client)
 lint_packages=(clang-14 clang-tidy-14 clang-format-14 shellcheck libcriterion-dev)
 grpcurl_module=github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.8.9

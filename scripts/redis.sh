@@ -26,11 +26,10 @@ start_private_redis() {
     setsid "$program" --port 0 --unixsocket "$dir/sock" --dir "$dir" --save '' --appendonly no \
         --logfile "$dir/log" --daemonize no </dev/null >/dev/null 2>&1 &
     server=$!
-    (
-        tail --pid="$pid" -f /dev/null
-        kill "$server" 2>/dev/null || true
-        rm -rf "$dir"
-    ) </dev/null >/dev/null 2>&1 &
+    # In a session of its own: an interrupt from the keyboard is for all that are in the foreground.
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    setsid bash -c 'tail --pid="$1" -f /dev/null; kill "$2"; rm -rf "$3"' _ "$pid" "$server" "$dir" \
+        </dev/null >/dev/null 2>&1 &
     until redis-cli -s "$dir/sock" ping >/dev/null 2>&1; do
         if ! kill -0 "$server" 2>/dev/null || ((SECONDS > deadline)); then
             kill "$server" 2>/dev/null || true

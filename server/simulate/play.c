@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/play.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -286,7 +287,7 @@ static enum wr_err play_rows(struct run *run, FILE *file, uint64_t *out_line)
             continue;
         }
         if (!read_row(line, &seconds, &hits)) {
-            if (*out_line == 1) {
+            if (*out_line == 1 && isalpha((unsigned char) line[0])) { /* names of the columns */
                 continue;
             }
             return WR_ERR_MALFORMED;

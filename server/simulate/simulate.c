@@ -126,7 +126,9 @@ static int explain(enum wr_err failed, const struct setup *setup, uint64_t line,
         fprintf(err, "weir simulate: %s cannot be read: %s\n", setup->spec.path, strerror(errno));
         return EX_NOINPUT;
     case WR_ERR_MALFORMED:
-        fprintf(err, "weir simulate: %s:%" PRIu64 ": allowed is SECONDS[,HITS], in order of time\n",
+        fprintf(err,
+                "weir simulate: %s:%" PRIu64 ": allowed is SECONDS[,HITS], from the beginning of "
+                "the trace and in order of time\n",
                 setup->spec.path, line);
         return EX_DATAERR;
     case WR_ERR_TOO_LARGE:

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/redis/call.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "metrics/metrics.h"
 #include "store/redis/fault.h"
 #include "store/redis/key.h"
@@ -26,7 +28,7 @@ struct part {
 /* A batch on its way, in the arena of its call. */
 struct wr_redis_call {
     struct wr_redis_job job;
-    const struct wr_redis_courier *courier; /* borrowed */
+    struct wr_redis_courier *courier; /* borrowed */
     struct wr_batch *batch;
     struct part *parts;
     size_t n_parts, n_left; /* parts without an end; and one while they are sent */
@@ -58,6 +60,20 @@ static void fail(struct part *part, enum wr_take_answer answer)
                    part->n_takes);
 }
 
+/* Not which keys: they hold values of callers. */
+static void log_foreign(struct wr_redis_courier *courier)
+{
+    uint64_t skipped = 0;
+
+    if (wr_log_limit_pass(&courier->foreign_line, wr_redis_loop_now(courier->loop), &skipped)) {
+        wr_log(WR_LOG_WARN,
+               "Redis has something else than a counter under a key of this server, and so such "
+               "calls get no answer from the store: does another program write there? Set another "
+               "--redis-key-prefix (%" PRIu64 " lines before this were left out)",
+               skipped);
+    }
+}
+
 static void note(struct part *part, const struct wr_redis_script_notes *notes)
 {
     struct wr_metrics_block *const metrics = part->call->courier->metrics;
@@ -66,6 +82,9 @@ static void note(struct part *part, const struct wr_redis_script_notes *notes)
     wr_metrics_add(metrics, WR_METRIC_STORE_AWAY, notes->n_foreign);
     wr_metrics_add(metrics, WR_METRIC_STORE_REPAIRED, notes->n_repaired);
     wr_metrics_add(metrics, WR_METRIC_STORE_RESTARTS, notes->n_restarted);
+    if (notes->n_foreign > 0) {
+        log_foreign(part->call->courier);
+    }
     if (notes->n_late > 0) {
         wr_metrics_add(metrics, WR_METRIC_STORE_LATE, notes->n_late);
         wr_redis_link_retime(part->request.from);
@@ -176,8 +195,7 @@ static int compare_errands(const void *a, const void *b)
 }
 
 /* In order of slots, and of the batch within a slot. NULL: no memory. */
-static struct errand *make_errands(const struct wr_redis_courier *courier,
-                                   const struct wr_batch *batch)
+static struct errand *make_errands(struct wr_redis_courier *courier, const struct wr_batch *batch)
 {
     const bool has_slots = courier->has_slots;
     struct errand *const errands = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *errands);
@@ -226,7 +244,7 @@ int64_t wr_redis_call_deadline(int64_t now_us, int64_t callers_us, int64_t timeo
     return before_us < own_us ? before_us : own_us;
 }
 
-static int64_t deadline_of(const struct wr_redis_courier *courier, const struct wr_batch *batch)
+static int64_t deadline_of(struct wr_redis_courier *courier, const struct wr_batch *batch)
 {
     return wr_redis_call_deadline(batch->now.mono_us, batch->deadline_mono_us, courier->timeout_us);
 }
@@ -290,8 +308,7 @@ static bool make_parts(struct wr_redis_call *call)
     return true;
 }
 
-struct wr_redis_call *wr_redis_call_new(const struct wr_redis_courier *courier,
-                                        struct wr_batch *batch)
+struct wr_redis_call *wr_redis_call_new(struct wr_redis_courier *courier, struct wr_batch *batch)
 {
     struct wr_redis_call *const call = wr_arena_calloc(batch->arena, 1, sizeof *call);
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/log.h"
 #include "store/backend.h"
 
 struct wr_redis_call;
@@ -27,12 +28,12 @@ struct wr_redis_courier {
     struct wr_metrics_block *metrics;      /* of the I/O thread */
     const struct wr_redis_key_style *keys; /* how counters are named */
     int64_t timeout_us;                    /* a call is given, at most */
+    struct wr_log_limit foreign_line;      /* of the line about keys that hold no counters */
     bool has_slots;                        /* of a cluster: a command has keys of one slot alone */
 };
 
 /* NULL when memory is out: nothing has happened. */
-struct wr_redis_call *wr_redis_call_new(const struct wr_redis_courier *courier,
-                                        struct wr_batch *batch);
+struct wr_redis_call *wr_redis_call_new(struct wr_redis_courier *courier, struct wr_batch *batch);
 
 /* When a call ends at the latest: `timeout_us` from now, and so long before the caller's deadline
  * that its failure mode reaches him. All but the timeout are monotonic times. */

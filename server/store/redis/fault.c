@@ -40,7 +40,7 @@ static const struct wr_redis_fault faults[] = {
     {WR_REDIS_REFUSED, false, "ERR The user executing the script", ADVICE_NOPERM},
     {WR_REDIS_REFUSED, false, "ERR ACL failure in", ADVICE_NOPERM},
     {WR_REDIS_REFUSED, true, "OOM",
-     "maxmemory is reached: raise it, or set maxmemory-policy volatile-ttl"},
+     "maxmemory is reached: raise it, for counters that live cannot be thrown away"},
     {WR_REDIS_REFUSED, true, "MISCONF",
      "the server cannot save to its disk and so refuses writes: see its log"},
     {WR_REDIS_REFUSED, true, "NOREPLICAS",

@@ -275,10 +275,23 @@ static bool is_path(const struct parse *parse, struct wr_str *text)
            (text->len > 0 && text->ptr[0] == '/');
 }
 
+/* What nobody calls a socket: something without a slash that ends with a port. */
+static bool is_host_and_port(struct wr_str text)
+{
+    const size_t colon = last_place_of(text, ':');
+    unsigned port = 0;
+
+    return place_of(text, '/') == text.len && colon < text.len &&
+           parse_number(part(text, colon + 1, text.len), UINT16_MAX, &port);
+}
+
 static enum wr_err parse_single(const struct parse *parse, struct wr_str text,
                                 struct wr_redis_address *addresses)
 {
     parse->target->n_addresses = 1;
+    if (parse->texts->socket_type == WR_REDIS_SOCKET_UNIX && is_host_and_port(text)) {
+        return refuse(parse, "is a host and a port, but the socket type is unix");
+    }
     if (!is_path(parse, &text)) {
         return parse_server(parse, text, addresses);
     }

@@ -118,6 +118,7 @@ Test(simulate_play, traces)
         {"1\n2,x\n", WR_ERR_MALFORMED, 1, 0, 2},
         {"1\n0.5\n", WR_ERR_MALFORMED, 1, 0, 2},
         {"1\nnan\n", WR_ERR_MALFORMED, 1, 0, 2},
+        {"0,x\n1\n", WR_ERR_MALFORMED, 0, 0, 1},
         {"1\n2,0\n", WR_ERR_MALFORMED, 1, 0, 2},
     };
     struct wr_sim_subject subject;

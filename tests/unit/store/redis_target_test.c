@@ -138,6 +138,7 @@ Test(redis_target, refused)
         {{.url = "unix:"}, "path"},
         {{.url = "/a?x=1"}, "db=DATABASE"},
         {{.url = "/a", .socket_type = WR_REDIS_SOCKET_TCP}, "socket type is tcp"},
+        {{.url = "a:1", .socket_type = WR_REDIS_SOCKET_UNIX}, "socket type is unix"},
         {{.url = "a:1", .topology = WR_REDIS_SENTINEL}, "NAME,HOST:PORT"},
         {{.url = "m,", .topology = WR_REDIS_SENTINEL}, "NAME,HOST:PORT"},
         {{.url = "m,a,,b", .topology = WR_REDIS_SENTINEL}, "no host"},
