@@ -68,11 +68,15 @@ static inline void restate(struct level *level, const struct wr_token_bucket *st
         return;
     }
 
+    /* Debt up to a window may come of a larger burst, of which replicas or callers still know. */
     const int64_t most_us = most_debt(level, limit);
+    const int64_t explained_us = most_us > limit->length_us ? most_us : limit->length_us;
 
-    level->debt_us = level->kept_us < most_us ? level->kept_us : most_us;
-    if (level->kept_us > most_us + WR_CLOCK_JITTER_US) {
+    if (level->kept_us <= most_us + WR_CLOCK_JITTER_US) {
+        level->debt_us = level->kept_us < most_us ? level->kept_us : most_us;
+    } else if (level->kept_us > explained_us + WR_CLOCK_JITTER_US) {
         level->kept_us = most_us;
+        level->debt_us = most_us;
         level->is_restated = true;
     }
 }

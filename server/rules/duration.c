@@ -74,6 +74,9 @@ static enum wr_duration_fault add_whole(int64_t *ns, struct wr_str digits, int64
     int64_t n = 0;
 
     for (size_t i = 0; i < digits.len; i++) {
+        if (n > DURATION_MAX_NS / unit_ns / 10) {
+            return WR_DURATION_TOO_LONG;
+        }
         n = n * 10 + (digits.ptr[i] - '0');
         if (n > DURATION_MAX_NS / unit_ns) {
             return WR_DURATION_TOO_LONG;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MAX_RATE 1000000000
+#define MAX_DURATION_US UINT64_C(3153600000000000) /* a hundred years */
 
 static const struct {
     const char *name;
@@ -61,7 +62,8 @@ static bool parse_duration(const char *text, int64_t *out_us)
     char *end = NULL;
     int64_t unit_us = 0;
 
-    if (!parse_number(text, UINT32_MAX, &number, &end) || !find_unit(end, &unit_us)) {
+    if (!parse_number(text, UINT32_MAX, &number, &end) || !find_unit(end, &unit_us) ||
+        number > MAX_DURATION_US / (uint64_t) unit_us) {
         return false;
     }
     *out_us = (int64_t) number * unit_us;

@@ -163,7 +163,7 @@ Test(token_bucket, a_changed_limit_restates_what_was_used)
         int64_t reset_us;
     } rows[] = {
         {60, 3, true, 0, S(1)},  {60, 4, false, 0, S(1)}, {6, 10, false, 6, S(10)},
-        {1, 3, true, 0, S(60)},  {1, 4, false, 0, S(60)}, {6, 1, true, 0, S(10)},
+        {1, 3, true, 0, S(60)},  {1, 4, false, 0, S(60)}, {6, 1, true, 0, S(30)},
         {0, 3, true, 0, S(180)},
     };
 
@@ -182,6 +182,24 @@ Test(token_bucket, a_changed_limit_restates_what_was_used)
         cr_assert_eq(verdict.reset_us, rows[i].reset_us, "row %zu: %ld", i, verdict.reset_us);
         wr_counter_fini(&counter);
     }
+}
+
+/* Two bursts of one rate, as replicas have them while rules are rolled out: a hit that the smaller
+ * one refuses must not make the larger one forget. */
+Test(token_bucket, one_bucket_asked_with_two_bursts_admits_the_larger_one)
+{
+    static const uint64_t bursts[] = {100, 10};
+    struct wr_counter counter;
+    uint64_t n_admitted = 0;
+
+    wr_counter_init(&counter, &six_a_minute);
+    counter.limit.requests = 600;
+    for (size_t i = 0; i < 1000; i++) {
+        counter.limit.burst = bursts[i % 2];
+        n_admitted += !wr_counter_take(&counter, 1, S(100)).over;
+    }
+    cr_assert_eq(n_admitted, 100, "%lu", (unsigned long) n_admitted);
+    wr_counter_fini(&counter);
 }
 
 /* A raised limit helps a client that is refused all the while. */

@@ -31,6 +31,7 @@ Test(duration, is_read_as_go_does_with_days_and_weeks)
         {"36500d1us", WR_DURATION_TOO_LONG, 0},
         {"36500.1d", WR_DURATION_TOO_LONG, 0},
         {"99999999999999999999s", WR_DURATION_TOO_LONG, 0},
+        {"18446744073709551620250000ns", WR_DURATION_TOO_LONG, 0},
         {"1ns", WR_DURATION_TOO_FINE, 0},
         {"1.5us", WR_DURATION_TOO_FINE, 0},
         {"0.0000000001s", WR_DURATION_TOO_FINE, 0},

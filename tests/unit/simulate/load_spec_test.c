@@ -64,6 +64,7 @@ Test(load_spec, refused)
         {"steady,rate=-1/s", "20/s"},
         {"steady,rate=20/s,for=5", "one of us"},
         {"steady,rate=20/s,for=0s", "one of us"},
+        {"steady,rate=20/s,for=4294967295d", "one of us"},
         {"boundary,hits=x", "hits is a number"},
         {"boundary,hits", "NAME=VALUE"},
         {"boundary,size=3", "rate, for, gap"},

@@ -52,9 +52,10 @@ makers[4] = function()
     if kept > capacity and not is_all then
       local most = most_debt(take, burst, capacity, interval)
 
-      state.debt = math.min(kept, most)
-      if kept > most + JITTER then
-        kept = most
+      if kept <= most + JITTER then
+        state.debt = math.min(kept, most)
+      elseif kept > math.max(most, take.length) + JITTER then
+        kept, state.debt = most, most
         is_restated = true
       end
     end
