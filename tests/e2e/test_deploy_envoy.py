@@ -119,7 +119,7 @@ def test_envoy_takes_what_is_shipped(tmp_path):
 def istio_patches():
     """{applyTo: value} of the EnvoyFilter in the guide."""
     with open(GUIDE, encoding="utf-8") as f:
-        blocks = [yaml.safe_load(b) for b in re.findall(r"^```yaml\n(.*?)^```", f.read(), re.M | re.S)]
+        blocks = [d for b in re.findall(r"^```yaml\n(.*?)^```", f.read(), re.M | re.S) for d in yaml.safe_load_all(b)]
     istio, = (b for b in blocks if b["kind"] == "EnvoyFilter")
     return {p["applyTo"]: p["patch"]["value"] for p in istio["spec"]["configPatches"]}
 
