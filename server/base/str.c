@@ -44,6 +44,16 @@ bool wr_str_has_suffix(struct wr_str text, struct wr_str suffix)
                                                                 suffix.ptr, suffix.len) == 0);
 }
 
+size_t wr_str_place(const struct wr_str *texts, size_t n, struct wr_str text)
+{
+    size_t i = 0;
+
+    while (i < n && !wr_str_equal(texts[i], text)) {
+        i++;
+    }
+    return i;
+}
+
 int wr_str_compare(struct wr_str a, struct wr_str b)
 {
     const size_t common = a.len < b.len ? a.len : b.len;

@@ -37,6 +37,9 @@ bool wr_str_has_suffix(struct wr_str text, struct wr_str suffix);
 /* <0, 0, >0 as memcmp, the shorter first when one begins the other. */
 int wr_str_compare(struct wr_str a, struct wr_str b);
 
+/* The place of `text` among `n` texts, the first of equals; n when it is not one of them. */
+size_t wr_str_place(const struct wr_str *texts, size_t n, struct wr_str text);
+
 /* True when `text` is well-formed UTF-8 (no surrogates, no overlong forms; NUL is fine). */
 bool wr_str_is_utf8(struct wr_str text);
 

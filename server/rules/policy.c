@@ -16,21 +16,10 @@ static const struct wr_str modes[] = {
     [WR_FAILURE_LOCAL] = WR_STR("local"),
 };
 
-/* The place of `name` among `n` names; n when it is not one of them. */
-static size_t place_of(const struct wr_str *names, size_t n, struct wr_str name)
-{
-    size_t i = 0;
-
-    while (i < n && !wr_str_equal(names[i], name)) {
-        i++;
-    }
-    return i;
-}
-
 bool wr_count_of_name(struct wr_str name, enum wr_count *out_count)
 {
     const size_t n = sizeof counts / sizeof counts[0];
-    const size_t place = place_of(counts, n, name);
+    const size_t place = wr_str_place(counts, n, name);
 
     if (place < n) {
         *out_count = (enum wr_count) place;
@@ -46,7 +35,7 @@ const char *wr_count_name(enum wr_count count)
 bool wr_failure_mode_of_name(struct wr_str name, enum wr_failure_mode *out_mode)
 {
     const size_t n = sizeof modes / sizeof modes[0];
-    const size_t place = place_of(modes, n, name);
+    const size_t place = wr_str_place(modes, n, name);
 
     if (place < n) {
         *out_mode = (enum wr_failure_mode) place;

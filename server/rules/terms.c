@@ -21,21 +21,10 @@ static const struct wr_str alignments[] = {
     [WR_ALIGN_CALENDAR] = WR_STR("calendar"),
 };
 
-/* The place of `name` among `n` names; n when it is not one of them. */
-static size_t place_of(const struct wr_str *names, size_t n, struct wr_str name)
-{
-    size_t i = 0;
-
-    while (i < n && !wr_str_equal(names[i], name)) {
-        i++;
-    }
-    return i;
-}
-
 bool wr_algorithm_of_name(struct wr_str name, enum wr_algorithm *out_algorithm)
 {
     const size_t n = sizeof algorithms / sizeof algorithms[0];
-    const size_t place = place_of(algorithms, n, name);
+    const size_t place = wr_str_place(algorithms, n, name);
 
     if (place < n) {
         *out_algorithm = (enum wr_algorithm) place;
@@ -51,7 +40,7 @@ const char *wr_algorithm_name(enum wr_algorithm algorithm)
 bool wr_alignment_of_name(struct wr_str name, enum wr_alignment *out_alignment)
 {
     const size_t n = sizeof alignments / sizeof alignments[0];
-    const size_t place = place_of(alignments, n, name);
+    const size_t place = wr_str_place(alignments, n, name);
 
     if (place < n) {
         *out_alignment = (enum wr_alignment) place;

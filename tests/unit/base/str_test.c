@@ -183,3 +183,14 @@ Test(str, utf8_at_every_place_of_every_length)
         }
     }
 }
+
+Test(str, place_is_that_of_the_first_equal_text)
+{
+    static const struct wr_str texts[] = {WR_STR("a"), WR_STR("b"), WR_STR(""), WR_STR("b")};
+    static const struct wr_str b = WR_STR("b"), empty = WR_STR(""), other = WR_STR("ab");
+
+    cr_assert_eq(wr_str_place(texts, 4, b), 1);
+    cr_assert_eq(wr_str_place(texts, 4, empty), 2);
+    cr_assert_eq(wr_str_place(texts, 4, other), 4);
+    cr_assert_eq(wr_str_place(texts, 0, b), 0);
+}
