@@ -86,6 +86,15 @@ struct wr_batch {
     struct wr_batch *next; /* for the backend's own queues */
 };
 
+/* Ends the batch with the same answer, which is no decision, for all of its takes. */
+static inline void wr_batch_end(struct wr_batch *batch, enum wr_take_answer answer)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        batch->takes[i].answer = answer;
+    }
+    batch->done(batch, batch->context);
+}
+
 struct wr_backend;
 
 struct wr_backend_ops {

@@ -218,14 +218,6 @@ static struct fallback_call *make_call(struct fallback_store *store, struct wr_b
     return call->takes != NULL && call->origins != NULL ? call : NULL;
 }
 
-static void fail_no_memory(struct wr_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        batch->takes[i].answer = WR_TAKE_NO_MEMORY;
-    }
-    batch->done(batch, batch->context);
-}
-
 static void fallback_store_take(struct wr_backend *backend, struct wr_batch *batch)
 {
     struct fallback_store *const store = (struct fallback_store *) backend;
@@ -242,7 +234,7 @@ static void fallback_store_take(struct wr_backend *backend, struct wr_batch *bat
     struct fallback_call *const call = make_call(store, batch, n);
 
     if (call == NULL) {
-        fail_no_memory(batch);
+        wr_batch_end(batch, WR_TAKE_NO_MEMORY);
         return;
     }
     wr_backend_take(store->remote, &call->remote);

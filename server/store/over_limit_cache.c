@@ -172,14 +172,6 @@ static struct cache_call *make_call(struct over_limit_cache *cache, struct wr_ba
     return call->asked != NULL && call->inner.takes != NULL ? call : NULL;
 }
 
-static void fail_no_memory(struct wr_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        batch->takes[i].answer = WR_TAKE_NO_MEMORY;
-    }
-    batch->done(batch, batch->context);
-}
-
 static void over_limit_cache_take(struct wr_backend *backend, struct wr_batch *batch)
 {
     struct over_limit_cache *const cache = (struct over_limit_cache *) backend;
@@ -192,7 +184,7 @@ static void over_limit_cache_take(struct wr_backend *backend, struct wr_batch *b
     struct cache_call *const call = make_call(cache, batch);
 
     if (call == NULL) {
-        fail_no_memory(batch);
+        wr_batch_end(batch, WR_TAKE_NO_MEMORY);
         return;
     }
 

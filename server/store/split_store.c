@@ -129,14 +129,6 @@ static struct split_call *make_call(struct wr_batch *batch, const enum side *sid
     return call;
 }
 
-static void fail_no_memory(struct wr_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        batch->takes[i].answer = WR_TAKE_NO_MEMORY;
-    }
-    batch->done(batch, batch->context);
-}
-
 static void split_store_take(struct wr_backend *backend, struct wr_batch *batch)
 {
     struct split_store *const store = (struct split_store *) backend;
@@ -145,7 +137,7 @@ static void split_store_take(struct wr_backend *backend, struct wr_batch *batch)
     size_t counts[SIDES] = {0};
 
     if (sides == NULL) {
-        fail_no_memory(batch);
+        wr_batch_end(batch, WR_TAKE_NO_MEMORY);
         return;
     }
     for (size_t i = 0; i < batch->n_takes; i++) {
@@ -160,7 +152,7 @@ static void split_store_take(struct wr_backend *backend, struct wr_batch *batch)
     struct split_call *const call = make_call(batch, sides, counts);
 
     if (call == NULL) {
-        fail_no_memory(batch);
+        wr_batch_end(batch, WR_TAKE_NO_MEMORY);
         return;
     }
     wr_backend_take(store->sides[SIDE_MAIN], &call->halves[SIDE_MAIN].batch);

@@ -57,11 +57,8 @@ static struct io *choose_io(struct redis_store *store, const struct wr_batch *ba
 
 static void no_memory(struct wr_batch *batch)
 {
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        batch->takes[i].answer = WR_TAKE_NO_MEMORY;
-    }
     wr_metrics_add(batch->metrics, WR_METRIC_STORE_NO_MEMORY, batch->n_takes);
-    batch->done(batch, batch->context);
+    wr_batch_end(batch, WR_TAKE_NO_MEMORY);
 }
 
 static void redis_store_take(struct wr_backend *backend, struct wr_batch *batch)
