@@ -25,8 +25,9 @@
  *
  * BY_COUNT: each take is charged as the count of its limit says. WR_COUNT_ALL: always.
  * WR_COUNT_ADMITTED: when it fits. WR_COUNT_ALL_OR_NOTHING: when every enforced take of its group
- * fits, of whatever count; those that are not charged are looked at. Before the check the hits of
- * takes with one key in one group add up. Refunds are given always, and refuse nobody; a take of 0
+ * fits, of whatever count; those that are not charged are looked at, and one that is over itself
+ * leaves what it would have left alone. Before the check the hits of takes with one key in one
+ * group add up. Refunds are given always, and refuse nobody; a take of 0
  * hits refuses its group when it is over.
  *
  * STOP: when any take, enforced or not, would go over, those that would are charged and the others

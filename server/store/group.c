@@ -187,17 +187,34 @@ static void reserve_locked(struct group *group, const struct run *run) WR_UNCHEC
     }
 }
 
+/* Leaves what a take that is over leaves by itself: what its kind mends or notes when it refuses.
+ */
+static void refuse_locked(const struct group *group,
+                          const struct wr_group_member *member) WR_UNCHECKED
+{
+    struct wr_take refused = *member->take;
+
+    refused.hits = member->judged_hits;
+    refused.limit.count = WR_COUNT_ADMITTED;
+    wr_stripe_charge_locked(member->stripe, &member->hash, &refused, &refused.limit, group->events);
+}
+
 /* What was over stays so, though a refund of the group has made room since. */
-static void look_locked(const struct wr_group_member *member) WR_UNCHECKED
+static void look_locked(const struct group *group,
+                        const struct wr_group_member *member) WR_UNCHECKED
 {
     struct wr_take *const take = member->take;
 
     take->verdict = wr_stripe_peek_locked(member->stripe, &member->hash, &take->limit,
                                           member->is_over ? member->judged_hits : 0);
-    if (member->is_over) {
-        take->verdict.over = true;
-        take->verdict.remaining = 0;
+    if (!member->is_over) {
+        return;
     }
+    if (take->verdict.over && take->hits > 0) {
+        refuse_locked(group, member);
+    }
+    take->verdict.over = true;
+    take->verdict.remaining = 0;
 }
 
 static bool is_charged(const struct group *group, const struct wr_group_member *member)
@@ -232,7 +249,7 @@ static void answer_locked(struct group *group, const struct run *run) WR_UNCHECK
         if (is_charged(group, member)) {
             charge_locked(group, member);
         } else {
-            look_locked(member);
+            look_locked(group, member);
         }
     }
 }

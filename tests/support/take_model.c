@@ -42,6 +42,21 @@ static void charge(const struct batch *batch, struct wr_take *take, enum wr_coun
                                     : kind->take(state, &limit, take->hits, batch->now_us);
 }
 
+/* Looks, and leaves what a take of `hits` by itself leaves when it is refused. */
+static void look_or_refuse(const struct batch *batch, struct wr_take *take, uint64_t hits,
+                           bool is_over)
+{
+    take->verdict = look(batch, take, is_over ? hits : 0);
+    if (is_over && take->verdict.over && take->hits > 0) {
+        struct wr_take refused = *take;
+
+        refused.hits = hits;
+        charge(batch, &refused, WR_COUNT_ADMITTED);
+    }
+    take->verdict.over |= is_over;
+    take->verdict.remaining *= !is_over;
+}
+
 /* The hits on the key of `take` by all of its group. */
 static uint64_t demand(const struct batch *batch, const struct wr_take *take)
 {
@@ -96,9 +111,7 @@ static void take_group(const struct batch *batch, uint32_t group)
         } else if (fits || take->is_refund) {
             charge(batch, take, WR_COUNT_ALL);
         } else {
-            take->verdict = look(batch, take, is_over[i] ? judged[i] : 0);
-            take->verdict.over |= is_over[i];
-            take->verdict.remaining *= !is_over[i];
+            look_or_refuse(batch, take, judged[i], is_over[i]);
         }
     }
 }

@@ -639,6 +639,30 @@ Test(redis_script, every_kind_begins_anew_when_time_went_far_back)
     }
 }
 
+/* Also where it is charged all or nothing. */
+Test(redis_script, every_kind_admits_after_the_wait_that_it_told_when_time_went_far_back)
+{
+    static const enum wr_count counts[] = {WR_COUNT_ADMITTED, WR_COUNT_ALL_OR_NOTHING};
+
+    for (size_t i = 0; i < 2 * N_KIND_ROWS; i++) {
+        int64_t now_us = DAY - S(4 * 86400);
+        struct wr_take take = take_of_kind(i / 2, 2);
+
+        begin_kind(i / 2);
+        take.limit.count = counts[i % 2];
+        cr_assert_eq(run(&take, 1, DAY + 1, 0), WR_REDIS_SCRIPT_ANSWERED);
+        is_left(take, 0);
+        take.hits = 1;
+        cr_assert_eq(run(&take, 1, now_us, 0), WR_REDIS_SCRIPT_ANSWERED);
+        if (take.verdict.over) {
+            cr_assert_leq(take.verdict.reset_us, MINUTE, "kind %zu", i / 2);
+            now_us += take.verdict.reset_us;
+            cr_assert_eq(run(&take, 1, now_us, 0), WR_REDIS_SCRIPT_ANSWERED);
+        }
+        cr_assert_not(take.verdict.over, "kind %zu, count %d", i / 2, (int) counts[i % 2]);
+    }
+}
+
 /* Bytes of other kinds, of lengths that could be theirs, and numbers that are none. */
 Test(redis_script, every_kind_leaves_foreign_keys_alone)
 {

@@ -48,6 +48,13 @@ local function judge(take, hits, is_all)
   return take.remains == run.over
 end
 
+-- Leaves what a take that is over leaves: what its kind mends or notes when it refuses.
+local function refuse(take)
+  if take.kind.refuse then
+    take.kind.refuse(take.state, take)
+  end
+end
+
 local function charge(take, is_all)
   local is_over = judge(take, take.hits, is_all)
 
@@ -56,8 +63,8 @@ local function charge(take, is_all)
   end
   if not is_over or is_all then
     take.kind.add(take.state, take, take.hits, is_all)
-  elseif take.kind.refuse then
-    take.kind.refuse(take.state, take)
+  else
+    refuse(take)
   end
 end
 
@@ -102,10 +109,14 @@ end
 -- What is not charged is looked at; what would have been over stays so, though a refund of the
 -- group has made room since.
 local function look(take)
-  judge(take, take.would_be_over and take.judged_hits or 0, take.is_all)
-  if take.would_be_over then
-    take.remains = run.over
+  if not take.would_be_over then
+    judge(take, 0, take.is_all)
+    return
   end
+  if judge(take, take.judged_hits, take.is_all) and take.hits > 0 then
+    refuse(take)
+  end
+  take.remains = run.over
 end
 
 -- What is charged with its group is charged even if it does not fit itself.
