@@ -34,6 +34,7 @@
 
 #define MAX_NOTES 100
 #define MAX_WATCHERS 1000
+#define TAKES_DEFAULT 2048
 /* Some 20 for the server itself, and as many for connections. */
 #define LEAST_DESCRIPTORS 48
 #define N_METHODS (1 + WR_HEALTH_METHODS + WR_REFLECTION_METHODS)
@@ -67,6 +68,16 @@ static int fail(int code, const char *what)
     return code;
 }
 
+/* Two limits for each of as many descriptors as the default allows; and whoever allows more
+ * descriptors has one for each. */
+static size_t max_takes_of(const struct wr_options *options)
+{
+    const uint64_t least =
+        options->max_descriptors > TAKES_DEFAULT ? options->max_descriptors : TAKES_DEFAULT;
+
+    return (size_t) (options->max_takes == 0 ? least : options->max_takes);
+}
+
 static struct wr_settings settings_of(const struct wr_options *options)
 {
     return (struct wr_settings){
@@ -80,6 +91,7 @@ static struct wr_settings settings_of(const struct wr_options *options)
         .failure_mode = options->failure_mode,
         .degraded_header = wr_str_of(options->degraded_header),
         .stops_when_over = options->stops_when_over,
+        .max_takes = max_takes_of(options),
     };
 }
 

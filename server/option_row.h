@@ -45,7 +45,7 @@ struct wr_option_row {
 };
 
 /* How many rows the table has. */
-#define WR_OPTION_ROWS 79
+#define WR_OPTION_ROWS 80
 
 extern const struct wr_option_row wr_option_rows[WR_OPTION_ROWS];
 

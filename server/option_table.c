@@ -221,6 +221,15 @@ const struct wr_option_row wr_option_rows[] = {
      .min = 1,
      .max = 1000000,
      .help = "N  most entries per descriptor; beyond: RESOURCE_EXHAUSTED"},
+    {.flag = "max-takes",
+     .variable = "WEIR_MAX_TAKES",
+     .kind = WR_OPTION_NUMBER,
+     .offset = AT(max_takes),
+     .default_text = "0",
+     .max = 16000000,
+     .help = "N  most limits that the descriptors of a request may meet together, since a store "
+             "judges them in one step while others wait; beyond: RESOURCE_EXHAUSTED; 0: 2048, or "
+             "--max-descriptors where that is more"},
     {.variable = "BACKEND_TYPE",
      .kind = WR_OPTION_CHOICE,
      .offset = AT(store),

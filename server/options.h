@@ -48,6 +48,7 @@ struct wr_options {
     uint64_t slots, max_connections, max_streams;
     uint64_t max_memory_bytes; /* 0: a share of what there is */
     uint64_t max_buffer_bytes, max_message_bytes, max_descriptors, max_entries;
+    uint64_t max_takes; /* 0: see its row */
     uint64_t max_counters;
     const char *redis_url, *redis_auth, *redis_key_prefix, *redis_key_secret_file;
     const char *redis_sentinel_auth;

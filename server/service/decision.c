@@ -68,6 +68,22 @@ static enum wr_err fail_override(const struct wr_decision *decision, size_t inde
     return fail(out_failure, WR_ERR_INVALID, failure);
 }
 
+static enum wr_err fail_takes(const struct wr_decision *decision, struct wr_failure *out_failure)
+{
+    char text[96];
+    struct wr_failure failure = {.status = WR_STATUS_RESOURCE_EXHAUSTED,
+                                 .field = WR_STR("descriptors")};
+    const int len = snprintf(text, sizeof text,
+                             "descriptors meet more than %zu limits, this server's --max-takes",
+                             decision->frame.settings->max_takes);
+
+    if (!wr_arena_copy(decision->frame.arena, (struct wr_str){text, (size_t) len},
+                       &failure.message)) {
+        return wr_fail_no_memory(out_failure);
+    }
+    return fail(out_failure, WR_ERR_TOO_LARGE, failure);
+}
+
 /* The units of an override are those of the rules but for WEEK, which its enum lacks. */
 static bool is_override_unit(int32_t unit)
 {
@@ -106,10 +122,21 @@ static void limit_by_rules(struct wr_subject *subject)
     }
 }
 
+/* What is never counted needs no take. */
+static size_t takes_of(const struct wr_subject *subject)
+{
+    const bool is_unlimited =
+        !subject->is_override && subject->n_layers > 0 && subject->node->rules->is_unlimited;
+
+    return is_unlimited ? 0 : subject->n_layers;
+}
+
 static enum wr_err match_all(struct wr_decision *decision, const struct wr_domain *domain,
                              struct wr_failure *out_failure)
 {
     const struct wr_request *const request = decision->request;
+    const size_t max_takes = decision->frame.settings->max_takes;
+    size_t n_takes = 0;
 
     for (size_t i = 0; i < request->n_descriptors; i++) {
         const struct wr_descriptor *const descriptor = &request->descriptors[i];
@@ -126,6 +153,10 @@ static enum wr_err match_all(struct wr_decision *decision, const struct wr_domai
             subject->n_layers = subject->node->n_rules;
         }
         decision->n_layers += subject->n_layers;
+        n_takes += takes_of(subject);
+        if (max_takes != 0 && n_takes > max_takes) {
+            return fail_takes(decision, out_failure);
+        }
     }
     return WR_OK;
 }

@@ -49,8 +49,8 @@ struct wr_decision_frame {
  * booked even so, and there is no finish. `request` and the frame's arena must live until finish;
  * the rules too: a call that outlives its worker's view keeps its own reference.
  *
- * WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_NO_MEMORY: `*out_failure` is set and
- * nothing is charged.
+ * WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_TOO_LARGE (more takes than the settings
+ * allow), WR_ERR_NO_MEMORY: `*out_failure` is set and nothing is charged.
  */
 WR_MUST_USE enum wr_err wr_decision_begin(const struct wr_decision_frame *frame,
                                           const struct wr_request *request,

@@ -76,8 +76,9 @@ struct wr_question_frame {
 /*
  * Matches `request` and hands its takes to the store. `request` and the arena must live until the
  * answer. Of a late call only what must be booked even so is handed over, and the answer is not to
- * be fetched. WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_NO_MEMORY: `*out_failure`
- * says what to tell the caller, and nothing was charged.
+ * be fetched. WR_ERR_INVALID, WR_ERR_NOT_FOUND (no rules yet), WR_ERR_TOO_LARGE (more takes than
+ * the settings allow), WR_ERR_NO_MEMORY: `*out_failure` says what to tell the caller, and nothing
+ * was charged.
  */
 WR_MUST_USE enum wr_err wr_question_put(struct wr_service *service,
                                         const struct wr_question_frame *frame,

@@ -8,6 +8,7 @@
 #define WR_SERVICE_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/str.h"
 #include "rules/policy.h"
@@ -21,6 +22,7 @@ struct wr_settings {
     struct wr_str degraded_header;     /* says who decided without the store; empty: nobody says */
     bool stops_when_over;              /* WR_CHARGE_STOP for every call */
     enum wr_failure_mode failure_mode; /* of limits whose rule has none */
+    size_t max_takes; /* limits that all descriptors of a call meet; 0: without bound */
 };
 
 #endif

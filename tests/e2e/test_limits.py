@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 
+import oraclelib
 import pytest
 from redisserver import RedisServer, find_server
 from weirserver import eventually, replace, same, wait_until
@@ -158,6 +159,31 @@ def test_a_replaced_layer_is_not_counted(serve):
     same("OK: OK 0 of 1/HOUR?", caller.call("d", [PAIR]))
     same("OVER: OVER 0 of 1/HOUR?", caller.call("d", [PAIR]))
     same("OK: OK 7 of 9/DAY, OK 98 of 99/HOUR", caller.call("d", [PAIR], [["vip", "v"]]))
+
+
+def test_a_call_that_meets_too_many_limits_is_refused_and_charged_nothing(serve):
+    """--max-takes bounds what one step of a store may have to judge, whatever a client asks for."""
+    limits = ", ".join(f"{{window: {i}h, requests_per_unit: 9}}" for i in range(1, 17))
+    caller = serve(rule(f"limits: [{limits}]")).caller()
+    data = [[["k", str(i)]] for i in range(129)]
+    request = oraclelib.build_request({"domain": "d", "desc": data}).SerializeToString()
+    code, message, fields = caller.error(request, timeout=30)
+    assert (code, fields) == ("RESOURCE_EXHAUSTED", ["descriptors"])
+    assert message == "descriptors meet more than 2048 limits, this server's --max-takes"
+    same("OK: OK 9 of 9/*", caller.peek("d", ["k", "0"]))
+    assert caller.call("d", *data[:128], timeout=30)["overall"] == "OK"
+    same("OK: OK 8 of 9/*", caller.peek("d", ["k", "0"]))
+
+
+@pytest.mark.parametrize("flags, n, is_let_in", [
+    ([], 1024, True), (["--max-takes", "3"], 3, True), (["--max-takes", "3"], 4, False),
+    (["--max-descriptors", "2100"], 2100, True),
+    (["--max-descriptors", "2100", "--max-takes", "2099"], 2100, False)])
+def test_limits_of_a_call_are_bounded_as_said(launch, flags, n, is_let_in):
+    caller = launch(rule("rate_limit: {unit: hour, requests_per_unit: 9}"), *flags).caller()
+    reply = caller.call("d", *([["k", str(i)]] for i in range(n)), timeout=30)
+    assert (reply != {"error": "RESOURCE_EXHAUSTED"}) == is_let_in
+    same(f"OK: OK {8 if is_let_in else 9} of 9/HOUR", caller.peek("d", ["k", "0"]))
 
 
 def test_layers_on_trial_are_charged_as_in_earnest(serve):

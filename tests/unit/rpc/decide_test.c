@@ -271,12 +271,16 @@ Test(decide, refusals_have_their_codes_and_are_counted)
         {WR_STR("\x0a\x7f"), WR_STATUS_INVALID_ARGUMENT, WR_METRIC_CALLS_INVALID},
         {WR_STR("\x0a\x01x\x12\x00\x12\x00\x12\x00"), WR_STATUS_RESOURCE_EXHAUSTED,
          WR_METRIC_CALLS_TOO_LARGE},
+        {WR_STR("\x0a\x04"
+                "edge\x12\x08\x0a\x06\x0a\x01k\x12\x01v\x12\x08\x0a\x06\x0a\x01k\x12\x01w"),
+         WR_STATUS_RESOURCE_EXHAUSTED, WR_METRIC_CALLS_TOO_LARGE},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct desk desk;
 
         desk_init(&desk);
+        desk.settings.max_takes = 1;
 
         struct wr_fake_call *const call = call_of(&desk, rows[i].message, INT64_MAX);
 

@@ -233,6 +233,58 @@ Test(decision, a_bad_override_fails_the_call_and_names_the_field)
     desk_fini(&desk);
 }
 
+/* Three layers, one of another rule, an override, and what needs no take. */
+static const struct {
+    const char *key;
+    bool has_override;
+} many[] = {{"layers", false}, {"plain", false}, {"free", false}, {"white", false}, {"none", true}};
+
+#define N_MANY (sizeof many / sizeof many[0])
+#define N_MANY_TAKES 5
+
+Test(decision, limits_met_by_a_call_are_bounded_before_anything_is_made)
+{
+    static const struct {
+        size_t max_takes;
+        enum wr_err err;
+    } rows[] = {
+        {0, WR_OK}, /* no bound */
+        {N_MANY_TAKES, WR_OK},
+        {N_MANY_TAKES - 1, WR_ERR_TOO_LARGE},
+        {1, WR_ERR_TOO_LARGE},
+    };
+    struct desk desk;
+    struct wr_entry entries[N_MANY];
+    struct wr_descriptor descriptors[N_MANY];
+
+    desk_init(&desk);
+    for (size_t i = 0; i < N_MANY; i++) {
+        entries[i] = (struct wr_entry){wr_str_of(many[i].key), WR_STR("v")};
+        descriptors[i] = of_entry(&entries[i]);
+        descriptors[i].has_override = many[i].has_override;
+        descriptors[i].override.unit = WR_UNIT_HOUR;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char want[96];
+
+        desk.settings.max_takes = rows[i].max_takes;
+        desk.failure = (struct wr_failure){0};
+        cr_assert_eq(begin(&desk, "d", descriptors, N_MANY, 0), rows[i].err, "row %zu", i);
+        if (rows[i].err == WR_OK) {
+            continue;
+        }
+        (void) snprintf(want, sizeof want,
+                        "descriptors meet more than %zu limits, this server's --max-takes",
+                        rows[i].max_takes);
+        cr_assert_eq(desk.failure.status, WR_STATUS_RESOURCE_EXHAUSTED, "row %zu", i);
+        cr_assert(wr_str_equal(desk.failure.message, wr_str_of(want)), "row %zu", i);
+        cr_assert(wr_str_equal(desk.failure.field, wr_str_of("descriptors")), "row %zu", i);
+    }
+    cr_assert_eq(wr_metrics_sum(desk.metrics, WR_METRIC_DESCRIPTORS), 2 * N_MANY,
+                 "what is refused is not counted as decided");
+    desk_fini(&desk);
+}
+
 Test(decision, a_replaced_rule_is_not_counted)
 {
     struct desk desk;
