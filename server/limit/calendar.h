@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "limit/unit.h"
 
 /* The longest way of a zone's clocks from UTC. */
@@ -36,6 +37,7 @@ struct wr_zone {
 struct wr_calendar {
     enum wr_unit unit;          /* week, month or year; a day otherwise */
     const struct wr_zone *zone; /* borrowed; NULL is UTC */
+    struct wr_str zone_name;    /* borrowed; empty is UTC */
 };
 
 struct wr_calendar_window {

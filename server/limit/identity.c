@@ -40,7 +40,8 @@ char *wr_identity_put_tail(char *at, const struct wr_identity_tail *tail)
     at = put_number(at, (uint64_t) tail->length_us, 8);
     at = put_number(at, tail->alignment, 1);
     at = put_number(at, tail->algorithm, 1);
-    return put_number(at, tail->layer, 4);
+    at = put_number(at, tail->layer, 4);
+    return put_text(at, tail->zone);
 }
 
 static uint64_t get_number(struct wr_str *rest, size_t n_bytes)
@@ -98,5 +99,6 @@ struct wr_identity_tail wr_identity_read_tail(const struct wr_identity_reader *r
     tail.alignment = (uint8_t) get_number(&rest, 1);
     tail.algorithm = (uint8_t) get_number(&rest, 1);
     tail.layer = (uint32_t) get_number(&rest, 4);
+    tail.zone = get_text(&rest);
     return tail;
 }

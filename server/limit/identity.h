@@ -6,7 +6,8 @@
  *
  *   u32 length, domain
  *   for each entry: u8 mark, u32 length, key, u32 length, value
- *   u8 WR_IDENTITY_END, i64 window length in microseconds, u8 alignment, u8 algorithm, u32 layer
+ *   u8 WR_IDENTITY_END, i64 window length in microseconds, u8 alignment, u8 algorithm, u32 layer,
+ *   u32 length, time zone
  *
  * Threads: pure functions.
  */
@@ -27,7 +28,7 @@ enum wr_identity_mark {
 
 #define WR_IDENTITY_HEAD_SIZE 4
 #define WR_IDENTITY_ENTRY_SIZE (1 + 4 + 4)
-#define WR_IDENTITY_TAIL_SIZE (1 + 8 + 1 + 1 + 4)
+#define WR_IDENTITY_TAIL_SIZE (1 + 8 + 1 + 1 + 4 + 4)
 
 /* Beside the algorithm of a limit that warms up: its counters have states of another layout. */
 #define WR_IDENTITY_WARM_UP 0x80
@@ -36,10 +37,12 @@ enum wr_identity_mark {
 struct wr_identity_tail {
     int64_t length_us; /* of the window */
     uint8_t alignment, algorithm;
-    uint32_t layer; /* place among layers of one node that are equal in the above */
+    uint32_t layer;     /* place among layers of one node that are equal in the rest */
+    struct wr_str zone; /* name of the calendar's; empty: UTC, or no calendar */
 };
 
-/* Each writes at `at`, which has room, and returns what comes behind. */
+/* Each writes at `at`, which has room for the size above and its texts, and returns what comes
+ * behind. */
 char *wr_identity_put_domain(char *at, struct wr_str domain);
 
 char *wr_identity_put_entry(char *at, bool is_pattern, struct wr_str key, struct wr_str value);
@@ -62,7 +65,7 @@ struct wr_identity_reader wr_identity_read(struct wr_str identity, struct wr_str
 /* The next entry; false when there is none left and the tail comes. */
 bool wr_identity_read_entry(struct wr_identity_reader *reader, struct wr_identity_entry *out_entry);
 
-/* After the last entry. */
+/* After the last entry; the zone is borrowed from the identity. */
 struct wr_identity_tail wr_identity_read_tail(const struct wr_identity_reader *reader);
 
 #endif

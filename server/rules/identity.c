@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/identity.h"
 
+#include "limit/calendar.h"
 #include "limit/identity.h"
 #include "rules/address.h"
 
@@ -55,11 +56,27 @@ static char *put_entry_before(char *end, const struct wr_entry *entry, const str
     return at;
 }
 
+static struct wr_identity_tail tail_of(const struct wr_identity_parts *parts)
+{
+    const struct wr_limit *const limit = parts->limit;
+    const unsigned warm_up = limit->warm_up_us > 0 ? WR_IDENTITY_WARM_UP : 0;
+
+    return (struct wr_identity_tail){
+        .length_us = limit->length_us,
+        .alignment = (uint8_t) limit->alignment,
+        .algorithm = (uint8_t) (limit->algorithm | warm_up),
+        .layer = parts->layer,
+        .zone = limit->calendar != NULL ? limit->calendar->zone_name : (struct wr_str){0},
+    };
+}
+
 bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *parts,
                        struct wr_str *out_key)
 {
     const struct wr_node *above = parts->node;
-    size_t size = WR_IDENTITY_HEAD_SIZE + parts->domain.len + WR_IDENTITY_TAIL_SIZE;
+    const struct wr_identity_tail tail = tail_of(parts);
+    const size_t tail_size = WR_IDENTITY_TAIL_SIZE + tail.zone.len;
+    size_t size = WR_IDENTITY_HEAD_SIZE + parts->domain.len + tail_size;
 
     for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
         size += entry_size(&parts->entries[i], above);
@@ -72,22 +89,14 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
     }
     (void) wr_identity_put_domain(key, parts->domain);
 
-    char *at = key + size - WR_IDENTITY_TAIL_SIZE;
+    char *at = key + size - tail_size;
 
     above = parts->node;
     for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
         at = put_entry_before(at, &parts->entries[i], above);
     }
 
-    const unsigned warm_up = parts->limit->warm_up_us > 0 ? WR_IDENTITY_WARM_UP : 0;
-    const struct wr_identity_tail tail = {
-        .length_us = parts->limit->length_us,
-        .alignment = (uint8_t) parts->limit->alignment,
-        .algorithm = (uint8_t) (parts->limit->algorithm | warm_up),
-        .layer = parts->layer,
-    };
-
-    (void) wr_identity_put_tail(key + size - WR_IDENTITY_TAIL_SIZE, &tail);
+    (void) wr_identity_put_tail(key + size - tail_size, &tail);
     *out_key = (struct wr_str){.ptr = key, .len = size};
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The identity of a counter, written length-prefixed so that no two differ in meaning and agree in
- * bytes: domain, the matched path, window, alignment, algorithm and layer. The limit's number is no
- * part of it. A pattern stands in place of the value where values share a counter, marked, so that
- * a literal value of the same text is another counter. Of addresses that count together the first
- * bits stand in place of the value.
+ * bytes: domain, the matched path, window, alignment, time zone, algorithm and layer. The limit's
+ * number is no part of it. A pattern stands in place of the value where values share a counter,
+ * marked, so that a literal value of the same text is another counter. Of addresses that count
+ * together the first bits stand in place of the value.
  *
  * Threads: pure functions.
  */

@@ -209,7 +209,7 @@ static void check_twins(const struct wr_limit_pass *pass, const struct wr_draft_
         const struct wr_limit before = wr_terms_limit(&limits->all[i]);
 
         if (wr_limit_is_alike(&before, &pass->limit) &&
-            wr_str_equal(limits->all[i].time_zone.text, pass->draft->time_zone.text)) {
+            wr_str_equal(wr_terms_zone(&limits->all[i]), wr_terms_zone(pass->draft))) {
             wr_check_warn(pass->check, pass->of_limit, "remove one of the two",
                           "this limit counts as the one at %zu:%zu does, of which the tighter "
                           "alone decides",

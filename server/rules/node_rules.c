@@ -81,14 +81,16 @@ static bool write_window(struct wr_arena *arena, struct wr_rule *rule)
 static bool add_calendars(struct wr_tree_builder *builder, const struct wr_draft_limit *draft,
                           struct wr_rule *rule)
 {
+    const struct wr_str said = wr_terms_zone(draft);
     const struct wr_zone *zone = NULL;
+    struct wr_str name = {0};
 
     if (rule->limit.alignment != WR_ALIGN_CALENDAR) {
         return true;
     }
-    if (draft->time_zone.text.len > 0) {
-        zone = wr_zone_set_get(builder->zones, draft->time_zone.text);
-        if (zone == NULL) {
+    if (said.len > 0) {
+        zone = wr_zone_set_get(builder->zones, said);
+        if (zone == NULL || !wr_arena_copy(builder->arena, said, &name)) {
             return false;
         }
     }
@@ -100,7 +102,8 @@ static bool add_calendars(struct wr_tree_builder *builder, const struct wr_draft
         return false;
     }
     for (size_t i = 0; i < WR_CALENDAR_UNITS; i++) {
-        calendars[i] = (struct wr_calendar){.unit = wr_terms_calendar_unit(i), .zone = zone};
+        calendars[i] = (struct wr_calendar){
+            .unit = wr_terms_calendar_unit(i), .zone = zone, .zone_name = name};
     }
     rule->calendars = calendars;
     rule->limit.calendar = wr_terms_calendar(calendars, rule->unit);

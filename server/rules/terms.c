@@ -74,10 +74,15 @@ uint64_t wr_burst_default(uint64_t requests)
     return requests < 20 ? 1 : requests / 10;
 }
 
+static struct wr_str zone_of(const struct wr_limit *limit)
+{
+    return limit->calendar != NULL ? limit->calendar->zone_name : (struct wr_str){0};
+}
+
 bool wr_limit_is_alike(const struct wr_limit *a, const struct wr_limit *b)
 {
     return a->length_us == b->length_us && a->alignment == b->alignment &&
-           a->algorithm == b->algorithm;
+           a->algorithm == b->algorithm && wr_str_equal(zone_of(a), zone_of(b));
 }
 
 static int64_t length_of(const struct wr_draft_limit *draft)
@@ -142,6 +147,13 @@ struct wr_limit wr_terms_limit(const struct wr_draft_limit *draft)
               draft->buckets.is_set ? draft->buckets.number : WR_BUCKETS_DEFAULT);
     add_warm_up(draft, &limit);
     return limit;
+}
+
+struct wr_str wr_terms_zone(const struct wr_draft_limit *draft)
+{
+    static const struct wr_str utc = WR_STR("UTC");
+
+    return wr_str_equal(draft->time_zone.text, utc) ? (struct wr_str){0} : draft->time_zone.text;
 }
 
 static const enum wr_unit calendar_units[WR_CALENDAR_UNITS] = {WR_UNIT_DAY, WR_UNIT_WEEK,

@@ -39,12 +39,16 @@ enum wr_unit wr_terms_unit(int64_t length_us);
 /* The burst of a token bucket that says none. */
 uint64_t wr_burst_default(uint64_t requests);
 
-/* Whether two limits of one path count the same thing, and so need a layer each. */
+/* Whether two limits of one path, with their calendars, count the same thing, and so need a layer
+ * each. */
 bool wr_limit_is_alike(const struct wr_limit *a, const struct wr_limit *b);
 
 /* What a draft comes to, without count and calendar. What cannot be read is as if it was not there,
  * which leaves the length 0 when there is neither window nor unit. */
 struct wr_limit wr_terms_limit(const struct wr_draft_limit *draft);
+
+/* The name of the time zone of a draft's calendar; empty when it is UTC. */
+struct wr_str wr_terms_zone(const struct wr_draft_limit *draft);
 
 /* The units that calendars have. */
 #define WR_CALENDAR_UNITS 4

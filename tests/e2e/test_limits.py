@@ -97,6 +97,23 @@ def test_another_window_begins_anew(serve):
     eventually("OK: OK 11 of 11/* reset *", lambda: caller.peek("d", PAIR))
 
 
+def test_another_time_zone_begins_anew(serve):
+    def day(number, more=""):
+        return rule("rate_limit: {unit: day, align: calendar%s, requests_per_unit: %d}" % (more, number))
+
+    server = serve({"r.yaml": day(10)})
+    caller = server.caller()
+    same("OK: OK 6 of 10/DAY? reset *", caller.call("d", hits(4)))
+    replace(server.rules, "r.yaml", day(20, ", time_zone: UTC"))
+    eventually("OK: OK 16 of 20/DAY? reset *", lambda: caller.peek("d", PAIR))
+    for zone, number in (("Asia/Tokyo", 30), ("Europe/Paris", 40)):
+        replace(server.rules, "r.yaml", day(number, f", time_zone: {zone}"))
+        eventually(f"OK: OK {number} of {number}/DAY? reset *", lambda: caller.peek("d", PAIR))
+        same(f"OK: OK {number - 1} of {number}/DAY? reset *", caller.call("d", [PAIR]))
+    replace(server.rules, "r.yaml", day(50, ", time_zone: Asia/Tokyo"))
+    eventually("OK: OK 49 of 50/DAY? reset *", lambda: caller.peek("d", PAIR))
+
+
 def test_a_layer_that_is_added_leaves_the_others_their_count(serve):
     server = serve({"r.yaml": rule("rate_limit: {unit: hour, requests_per_unit: 10}")})
     caller = server.caller()

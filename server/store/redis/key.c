@@ -11,7 +11,7 @@
 #define ESCAPED_SIZE 3
 #define SIGNS_PER_ENTRY 3
 
-/* Room for braces, window, alignment, algorithm and layer. */
+/* Room for braces, window, alignment, algorithm and layer; the zone has its own in the identity. */
 #define FRAME_SIZE 96
 
 #define HASH_DIGITS 32
@@ -81,6 +81,10 @@ static char *put_tail(char *at, const struct wr_identity_tail *tail)
     }
     if (tail->alignment != 0 || tail->algorithm != 0 || tail->layer != 0) {
         at += sprintf(at, "|%u.%u.%" PRIu32, tail->alignment, tail->algorithm, tail->layer);
+    }
+    if (tail->zone.len > 0) {
+        *at++ = '|';
+        at = put_escaped(at, tail->zone);
     }
     return at;
 }

@@ -6,6 +6,10 @@
  *   hashed     PREFIX{32 hex digits}|60s                 of a keyed hash of domain and path
  *   reference  PREFIX DOMAIN_KEY_VALUE_…_WINDOW-START    what envoyproxy/ratelimit writes
  *
+ * What is no plain window of the epoch bears more behind it, in all three:
+ * |ALIGNMENT.ALGORITHM.LAYER by the numbers of limit/limit.h, then |ZONE of a calendar that is not
+ * by UTC.
+ *
  * What stands in braces chooses the slot in a cluster: all windows and layers of one path share
  * one; with `is_domain_group` all of a domain do: PREFIX{DOMAIN}|KEY=VALUE|…|60s. Bytes outside
  * [A-Za-z0-9._:/@+-] are percent-escaped, so that no two counters have one name and no value looks

@@ -11,8 +11,11 @@ Test(identity, reads_what_was_written)
         {.key = WR_STR(""), .value = WR_STR("")},
         {.is_pattern = true, .key = WR_STR("path"), .value = WR_STR("/a*")},
     };
-    static const struct wr_identity_tail tail = {
-        .length_us = INT64_C(31536000000000), .alignment = 2, .algorithm = 255, .layer = 70000};
+    static const struct wr_identity_tail tail = {.length_us = INT64_C(31536000000000),
+                                                 .alignment = 2,
+                                                 .algorithm = 255,
+                                                 .layer = 70000,
+                                                 .zone = WR_STR("Europe/Paris")};
     const size_t n = sizeof entries / sizeof entries[0];
     char bytes[256];
     char *at = wr_identity_put_domain(bytes, domain);
@@ -29,7 +32,7 @@ Test(identity, reads_what_was_written)
     const char *const before = at;
 
     at = wr_identity_put_tail(at, &tail);
-    cr_assert_eq(at - before, WR_IDENTITY_TAIL_SIZE);
+    cr_assert_eq((size_t) (at - before), WR_IDENTITY_TAIL_SIZE + tail.zone.len);
 
     struct wr_str read_domain;
     struct wr_identity_entry entry;
@@ -51,4 +54,5 @@ Test(identity, reads_what_was_written)
     cr_assert_eq(read.alignment, tail.alignment);
     cr_assert_eq(read.algorithm, tail.algorithm);
     cr_assert_eq(read.layer, tail.layer);
+    cr_assert(wr_str_equal(read.zone, tail.zone));
 }

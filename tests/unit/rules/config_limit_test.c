@@ -62,6 +62,12 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
         {"limits: [{unit: hour, requests_per_unit: 4}, {window: 60m, requests_per_unit: 9}]",
          "f.yaml:2:69: warning: this limit counts as the one at 2:33 does, of which the tighter "
          "alone decides (in d.a); remove one of the two\n"},
+        {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: "
+         "Asia/Tokyo}, {unit: day, align: calendar, time_zone: Europe/Paris}]",
+         ""},
+        {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: UTC}]",
+         "f.yaml:2:63: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "alone decides (in d.a); remove one of the two\n"},
         {"limits: [{unit: hour}, {unlimited: true}]",
          "f.yaml:2:47: error: `unlimited: true` must not stand among other limits (in d.a); remove "
          "it, or the others\n"},

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include "limit/calendar.h"
 #include "tests/unit/rules/texts.h"
 
 #define MINUTE_US INT64_C(60000000)
@@ -67,7 +68,8 @@ Test(identity, is_laid_out_as_written)
 {
     static const char want[] = "\1\0\0\0d"
                                "\0\1\0\0\0k\2\0\0\0vw"
-                               "\xff\x00\x87\x93\x03\0\0\0\0\0\0\0\0\0\0";
+                               "\xff\x00\x87\x93\x03\0\0\0\0\0\0\0\0\0\0"
+                               "\0\0\0\0";
     static const struct wr_str wanted = {.ptr = want, .len = sizeof want - 1};
     struct fixture fixture;
 
@@ -123,6 +125,33 @@ Test(identity, the_window_is_part_of_it_and_the_number_is_not)
     fini(&fixture);
 }
 
+Test(identity, the_zone_of_a_calendar_is_part_of_it)
+{
+    static const struct wr_calendar paris = {.zone_name = WR_STR("Europe/Paris")};
+    static const struct wr_calendar tokyo = {.zone_name = WR_STR("Asia/Tokyo")};
+    static const struct wr_calendar utc = {.unit = WR_UNIT_DAY};
+    const struct wr_calendar *const calendars[] = {&paris, &tokyo, &utc};
+    const struct wr_entry entry = entry_of("k", "v");
+    const size_t n = sizeof calendars / sizeof calendars[0];
+    struct fixture fixture;
+    struct wr_str all[3];
+
+    init(&fixture, NULL);
+    for (size_t i = 0; i < n; i++) {
+        struct wr_limit limit = per_minute;
+
+        limit.alignment = WR_ALIGN_CALENDAR;
+        limit.calendar = calendars[i];
+        all[i] = identity(&fixture, "d", &entry, 1, &limit);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++) {
+            cr_assert_eq(wr_str_equal(all[i], all[k]), i == k, "%zu and %zu", i, k);
+        }
+    }
+    fini(&fixture);
+}
+
 /* So an override of the same unit goes on counting where the rule was. */
 Test(identity, a_rule_without_sharing_counts_as_the_request_alone_does)
 {
@@ -172,7 +201,8 @@ Test(identity, each_level_is_written_for_itself)
                                "\1\4\0\0\0tier\2\0\0\0g*"
                                "\0\1\0\0\0p\1\0\0\0"
                                "1"
-                               "\xff\x00\x87\x93\x03\0\0\0\0\0\0\0\0\0\0";
+                               "\xff\x00\x87\x93\x03\0\0\0\0\0\0\0\0\0\0"
+                               "\0\0\0\0";
     static const struct wr_str wanted = {.ptr = want, .len = sizeof want - 1};
     struct fixture fixture;
 

@@ -94,22 +94,26 @@ Test(node_rules, the_unit_is_the_nearest_and_the_window_is_told_when_that_is_not
 
 Test(node_rules, layers_that_count_alike_are_told_apart)
 {
-    static const uint32_t layers[] = {0, 0, 1, 0, 0, 2};
+    static const uint32_t layers[] = {0, 0, 1, 0, 0, 2, 0, 0, 1, 1};
     struct wr_rules *rules;
     const struct wr_node *const node =
         build("",
               "metadata: {k: v}, shadow_mode: true, limits: [{unit: hour}, {unit: day}, "
               "{window: 1h}, {unit: hour, align: first_hit}, "
-              "{unit: hour, algorithm: sliding_window}, {window: 60m, requests_per_unit: 5}]",
+              "{unit: hour, algorithm: sliding_window}, {window: 60m, requests_per_unit: 5}, "
+              "{unit: day, align: calendar}, "
+              "{unit: day, align: calendar, time_zone: Asia/Tokyo}, "
+              "{unit: day, align: calendar, time_zone: Asia/Tokyo}, "
+              "{unit: day, align: calendar, time_zone: UTC}]",
               &rules);
 
-    cr_assert_eq(node->n_rules, 6u);
+    cr_assert_eq(node->n_rules, 10u);
     for (size_t i = 0; i < node->n_rules; i++) {
         cr_assert_eq(node->rules[i].layer, layers[i], "layer %zu", i);
         cr_assert(node->rules[i].is_shadow && node->rules[i].metadata == node->rules[0].metadata);
     }
     cr_assert_not_null(node->rules[0].metadata);
-    cr_assert_eq(wr_rules_limit_count(rules), 6u);
+    cr_assert_eq(wr_rules_limit_count(rules), 10u);
     wr_rules_release(rules);
 }
 
@@ -118,6 +122,7 @@ Test(node_rules, calendars_have_the_zone_of_their_rule)
     /* 2026-07-01 00:30 in Paris, which is June by UTC */
     static const int64_t july_us = 1782858600 * S;
     static const int64_t starts_us[] = {1782856800 * S, 1780272000 * S};
+    static const char *const names[] = {"Europe/Paris", ""};
     struct wr_rules *rules;
     const struct wr_node *const node =
         build("",
@@ -130,6 +135,7 @@ Test(node_rules, calendars_have_the_zone_of_their_rule)
 
         cr_assert_not_null(limit->calendar, "layer %zu", i);
         cr_assert_eq(limit->calendar->unit, WR_UNIT_MONTH, "layer %zu", i);
+        cr_assert(wr_str_equal(limit->calendar->zone_name, wr_str_of(names[i])), "layer %zu", i);
         cr_assert_eq(wr_calendar_window_of(limit->calendar, july_us).start_us, starts_us[i],
                      "layer %zu", i);
     }

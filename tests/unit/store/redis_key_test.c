@@ -104,6 +104,12 @@ Test(redis_key, readable)
          1,
          {.length_us = S(60), .alignment = 1, .algorithm = 2, .layer = 3},
          false},
+        {"weir:{d|k=v}|86400s|2.0.0|America/Port-au-Prince",
+         "d",
+         {ENTRY("k", "v")},
+         1,
+         {.length_us = S(86400), .alignment = 2, .zone = WR_STR("America/Port-au-Prince")},
+         false},
         {"weir:{d}|1500us", "d", {{0}}, 0, {.length_us = 1500}, false},
     };
     static const struct wr_redis_key_style style = {.form = WR_REDIS_KEY_READABLE,
