@@ -12,12 +12,13 @@ struct written {
     char group[WR_ADDRESS_TEXT_SIZE]; /* the value, of addresses that count together */
 };
 
-static void resolve(const struct wr_entry *entry, const struct wr_node *node,
+static void resolve(const struct wr_identity_parts *parts, size_t index, const struct wr_node *node,
                     struct written *written)
 {
+    const struct wr_entry *const entry = &parts->entries[index];
     size_t len;
 
-    if (node != NULL && node->has_share_threshold) {
+    if (node != NULL && node->has_share_threshold && !parts->is_override) {
         written->is_pattern = true;
         written->key = node->key;
         written->value = node->value;
@@ -35,20 +36,22 @@ static void resolve(const struct wr_entry *entry, const struct wr_node *node,
 }
 
 /* Both passes, size and write, go over the entries from the last, since nodes know their parent. */
-static size_t entry_size(const struct wr_entry *entry, const struct wr_node *node)
+static size_t entry_size(const struct wr_identity_parts *parts, size_t index,
+                         const struct wr_node *node)
 {
     struct written written;
 
-    resolve(entry, node, &written);
+    resolve(parts, index, node, &written);
     return WR_IDENTITY_ENTRY_SIZE + written.key.len + written.value.len;
 }
 
 /* Writes the entry so that it ends before `end`, and returns where it begins. */
-static char *put_entry_before(char *end, const struct wr_entry *entry, const struct wr_node *node)
+static char *put_entry_before(char *end, const struct wr_identity_parts *parts, size_t index,
+                              const struct wr_node *node)
 {
     struct written written;
 
-    resolve(entry, node, &written);
+    resolve(parts, index, node, &written);
 
     char *const at = end - WR_IDENTITY_ENTRY_SIZE - written.key.len - written.value.len;
 
@@ -79,7 +82,7 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
     size_t size = WR_IDENTITY_HEAD_SIZE + parts->domain.len + tail_size;
 
     for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        size += entry_size(&parts->entries[i], above);
+        size += entry_size(parts, i, above);
     }
 
     char *const key = wr_arena_alloc(arena, size);
@@ -93,7 +96,7 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
 
     above = parts->node;
     for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        at = put_entry_before(at, &parts->entries[i], above);
+        at = put_entry_before(at, parts, i, above);
     }
 
     (void) wr_identity_put_tail(key + size - tail_size, &tail);

@@ -221,7 +221,8 @@ static bool make_take(struct wr_decision *decision, size_t index, struct wr_laye
     const struct wr_subject *const subject = &decision->subjects[index];
     const struct wr_identity_parts identity = {
         .domain = request->domain,
-        .node = subject->is_override ? NULL : subject->node,
+        .node = subject->node,
+        .is_override = subject->is_override,
         .entries = descriptor->entries,
         .n_entries = descriptor->n_entries,
         .limit = &layer->limit,

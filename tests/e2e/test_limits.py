@@ -168,6 +168,20 @@ def test_an_override_has_its_number_and_unit_and_the_kind_of_its_path(serve, kin
     same("OK: " + status("OK", 4, 10, kind), caller.call("d", [PAIR]))
 
 
+def test_an_override_counts_addresses_together_as_its_path_does(serve):
+    rules = ("domain: d\ndescriptors:\n"
+             "  - {key: ip, group_ip: {ipv4: 24, ipv6: 64}, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
+             "  - {key: p, value: 'a*', share_threshold: true, rate_limit: {unit: hour, requests_per_unit: 5}}\n")
+    caller = serve(rules).caller()
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [["ip", "2001:db8::1"]]))
+    for left in (7, 6):
+        own = {"entries": [["ip", f"2001:db8::{left}"]], "limit": [9, "HOUR"]}
+        same(f"OK: OK {left} of 9/HOUR", caller.call("d", own))
+    same("OK: OK 1 of 5/HOUR", caller.call("d", [["ip", "2001:db8::1"]]))
+    same("OK: OK 4 of 5/HOUR", caller.call("d", [["p", "a1"]]))
+    same("OK: OK 8 of 9/HOUR", caller.call("d", {"entries": [["p", "a1"]], "limit": [9, "HOUR"]}))
+
+
 def test_a_replaced_layer_is_not_counted(serve):
     rules = ("domain: d\ndescriptors:\n"
              "  - {key: k, limits: [{unit: hour, requests_per_unit: 1, name: tight}, {unit: day, requests_per_unit: 9}]}\n"

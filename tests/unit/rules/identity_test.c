@@ -253,6 +253,44 @@ Test(identity, addresses_count_by_their_first_bits_and_other_values_as_they_are)
     fini(&fixture);
 }
 
+/* Who rotates addresses within a group gains nothing by a limit of the request's own. */
+Test(identity, an_override_counts_addresses_together_and_shares_no_pattern)
+{
+    static const struct {
+        const char *key, *value, *as;
+    } rows[] = {
+        {"ip", "192.0.2.7", "192.0.2.0"},
+        {"ip", "2001:db8::1", "2001:db8::"},
+        {"ip", "ann", "ann"},
+        {"p", "v1", "v1"},
+        {"other", "192.0.2.7", "192.0.2.7"},
+    };
+    struct fixture with_rules, without;
+
+    init(&with_rules, "domain: d\n"
+                      "descriptors:\n"
+                      "  - {key: ip, group_ip: {ipv4: 24, ipv6: 64}}\n"
+                      "  - {key: p, value: 'v*', share_threshold: true}\n");
+    init(&without, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_entry entry = entry_of(rows[i].key, rows[i].value);
+        const struct wr_identity_parts parts = {
+            .domain = wr_str_of("d"),
+            .node = wr_domain_match(wr_rules_domain(with_rules.rules, wr_str_of("d")), &entry, 1),
+            .is_override = true,
+            .entries = &entry,
+            .n_entries = 1,
+            .limit = &per_minute,
+        };
+        struct wr_str key;
+
+        cr_assert(wr_identity_write(&with_rules.arena, &parts, &key));
+        cr_assert(wr_str_equal(key, of_one(&without, rows[i].key, rows[i].as)), "row %zu", i);
+    }
+    fini(&with_rules);
+    fini(&without);
+}
+
 Test(identity, what_counts_in_another_way_has_another_counter)
 {
     static const struct wr_limit all[] = {
