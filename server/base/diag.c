@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TEXT_SIZE 1024
+#define PLACE_SIZE 1024
 
 void wr_diag_init(struct wr_diag *diag, size_t max_notes)
 {
@@ -18,6 +19,37 @@ void wr_diag_fini(struct wr_diag *diag)
     wr_arena_fini(&diag->arena);
 }
 
+bool wr_place_is_within(const struct wr_place *place)
+{
+    return place->line > 0 || place->spot != NULL;
+}
+
+void wr_place_format(const struct wr_place *place, char *text, size_t size)
+{
+    const int len = place->file.len < size ? (int) place->file.len : (int) size - 1;
+    const char *const file = len == 0 ? "" : place->file.ptr;
+    const int n = place->line > 0
+                      ? snprintf(text, size, "%.*s:%zu:%zu", len, file, place->line, place->column)
+                      : snprintf(text, size, "%.*s%s", len, file, place->spot == NULL ? "" : ": ");
+
+    if (place->spot != NULL && n >= 0 && (size_t) n < size) {
+        wr_spot_format(place->spot, text + n, size - (size_t) n);
+    }
+}
+
+/* The place without what it borrows: a spot becomes part of the name. */
+static bool keep_place(struct wr_diag *diag, const struct wr_place *place, struct wr_place *kept)
+{
+    char text[PLACE_SIZE];
+
+    if (place->spot == NULL) {
+        return wr_arena_copy(&diag->arena, place->file, &kept->file);
+    }
+    wr_place_format(place, text, sizeof text);
+    *kept = (struct wr_place){0};
+    return wr_arena_copy(&diag->arena, wr_str_of(text), &kept->file);
+}
+
 static struct wr_note *keep(struct wr_diag *diag, const struct wr_note *note)
 {
     struct wr_note *const kept = wr_arena_alloc(&diag->arena, sizeof *kept);
@@ -26,7 +58,7 @@ static struct wr_note *keep(struct wr_diag *diag, const struct wr_note *note)
         return NULL;
     }
     *kept = *note;
-    if (!wr_arena_copy(&diag->arena, note->place.file, &kept->place.file) ||
+    if (!keep_place(diag, &note->place, &kept->place) ||
         !wr_arena_copy(&diag->arena, note->path, &kept->path) ||
         !wr_arena_copy(&diag->arena, note->text, &kept->text) ||
         !wr_arena_copy(&diag->arena, note->hint, &kept->hint)) {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/spot.h"
 #include "base/str.h"
 
 enum wr_severity {
@@ -25,7 +26,15 @@ enum wr_severity {
 struct wr_place {
     struct wr_str file; /* name as the person gave it */
     size_t line, column;
+    const struct wr_spot *spot; /* of a message, in place of line and column; NULL: none */
 };
+
+/* True when it is more than a source. */
+bool wr_place_is_within(const struct wr_place *place);
+
+/* file:line:column, or what there is of it; of a message the source and the spot. Cut to `size`,
+ * always terminated. */
+void wr_place_format(const struct wr_place *place, char *text, size_t size);
 
 struct wr_note {
     enum wr_severity severity;
@@ -48,8 +57,8 @@ void wr_diag_init(struct wr_diag *diag, size_t max_notes);
 
 void wr_diag_fini(struct wr_diag *diag);
 
-/* Adds a note; `path` and `hint` may be empty, all texts are copied. `format` is printf's and is
- * the text. */
+/* Adds a note; `path` and `hint` may be empty, all texts are copied, and the spot of `place` is
+ * put behind its file. `format` is printf's and is the text. */
 void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_place place,
                  struct wr_str path, const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));

@@ -11,6 +11,7 @@
 #include "rules/wildcard.h"
 
 #define HINT_SIZE 256
+#define PLACE_SIZE 512
 
 /* A rule, the draft it is from, and its place in the order of declaration. */
 struct sibling {
@@ -76,15 +77,15 @@ static void add_duplicate(struct wr_check *check, const struct wr_rule_path *par
     const struct wr_check_subject subject = {
         .draft = again->draft, .place = rule->place, .path = &path};
 
-    char hint[HINT_SIZE];
+    char hint[HINT_SIZE], where[PLACE_SIZE];
 
     write_join_hint(first, rule, hint);
-    wr_check_error(
-        check, &subject, hint, "key `%.*s` with %s%.*s%s is already defined at %.*s:%zu:%zu",
-        wr_check_shown(rule->key), rule->key.ptr, rule->value.len == 0 ? "no value" : "value `",
-        wr_check_shown(rule->value), rule->value.len == 0 ? "" : rule->value.ptr,
-        rule->value.len == 0 ? "" : "`", (int) first->place.file.len, first->place.file.ptr,
-        first->place.line, first->place.column);
+    wr_place_format(&first->place, where, sizeof where);
+    wr_check_error(check, &subject, hint, "key `%.*s` with %s%.*s%s is already defined at %s",
+                   wr_check_shown(rule->key), rule->key.ptr,
+                   rule->value.len == 0 ? "no value" : "value `", wr_check_shown(rule->value),
+                   rule->value.len == 0 ? "" : rule->value.ptr, rule->value.len == 0 ? "" : "`",
+                   where);
 }
 
 /* Notes each pair of `siblings`, which are sorted here, that stands there a second time: within one
@@ -214,7 +215,9 @@ void wr_draft_check(struct wr_draft *draft, int64_t min_window_us, struct wr_dia
     if (draft->is_broken) {
         return;
     }
-    if (draft->domain.len == 0) {
+    if (draft->domain.len == 0 && draft->place.spot != NULL) {
+        wr_check_error(&check, &subject, NULL, "the resource has no `domain`");
+    } else if (draft->domain.len == 0) {
         wr_check_error(&check, &subject, "begin with `domain: NAME`", "the file has no `domain`");
     }
     check_rules(&check, draft, draft->rules, draft->n_rules, &path);
@@ -239,11 +242,14 @@ static void refuse_domain(struct wr_check *check, const struct wr_draft *first,
                           struct wr_draft *again)
 {
     const struct wr_check_subject subject = {.draft = again, .place = again->place};
+    char where[PLACE_SIZE];
 
-    wr_check_error(check, &subject, "join the files, or set --merge-domain-config",
-                   "domain `%.*s` has its rules already, at %.*s:%zu:%zu",
-                   wr_check_shown(again->domain), again->domain.ptr, (int) first->place.file.len,
-                   first->place.file.ptr, first->place.line, first->place.column);
+    wr_place_format(&first->place, where, sizeof where);
+    wr_check_error(check, &subject,
+                   again->place.spot == NULL ? "join the files, or set --merge-domain-config"
+                                             : "join the resources, or set --merge-domain-config",
+                   "domain `%.*s` has its rules already, at %s", wr_check_shown(again->domain),
+                   again->domain.ptr, where);
 }
 
 /* The top levels of `n` drafts of one domain against each other. */
@@ -282,6 +288,7 @@ static void compare_counts(struct wr_check *check, const struct ranked *drafts, 
     for (size_t i = 0; i < n; i++) {
         struct wr_draft *const draft = drafts[i].draft;
         const struct wr_check_subject subject = {.draft = draft, .place = draft->count_place};
+        char where[PLACE_SIZE];
 
         if (!draft->policy.has_count) {
             continue;
@@ -289,12 +296,11 @@ static void compare_counts(struct wr_check *check, const struct ranked *drafts, 
         if (first == NULL) {
             first = draft;
         } else if (draft->policy.count != first->policy.count) {
+            wr_place_format(&first->count_place, where, sizeof where);
             wr_check_error(
                 check, &subject, "one domain has one `count`, in one or in all of its files",
-                "domain `%.*s` has `count: %s` already, at %.*s:%zu:%zu",
-                wr_check_shown(draft->domain), draft->domain.ptr,
-                wr_count_name(first->policy.count), (int) first->count_place.file.len,
-                first->count_place.file.ptr, first->count_place.line, first->count_place.column);
+                "domain `%.*s` has `count: %s` already, at %s", wr_check_shown(draft->domain),
+                draft->domain.ptr, wr_count_name(first->policy.count), where);
         }
     }
 }

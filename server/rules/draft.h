@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules as a source gives them, before anything is checked: what was written, and where. Every
- * source (YAML files, later a control plane) makes drafts; one validator goes over all of them.
+ * source (YAML files, messages of a control plane) makes drafts; one validator goes over all of
+ * them.
  *
  * Threads: owner thread only while built and checked.
  */

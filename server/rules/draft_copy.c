@@ -13,9 +13,11 @@ static bool own(const struct copy *copy, struct wr_str *text)
     return text->len == 0 || wr_arena_copy(copy->arena, *text, text);
 }
 
+/* A spot is left behind, as the header says. */
 static void own_place(const struct copy *copy, struct wr_place *place)
 {
     place->file = copy->source;
+    place->spot = NULL;
 }
 
 static bool own_word(const struct copy *copy, struct wr_draft_text *word)

@@ -13,7 +13,8 @@
 #include "base/arena.h"
 #include "rules/draft.h"
 
-/* Copies a draft of one source with all it holds into `arena`. False when memory is out. */
+/* Copies a draft of one file with all it holds into `arena`; places lose their spots, which only
+ * drafts of messages have. False when memory is out. */
 bool wr_draft_copy(struct wr_arena *arena, const struct wr_draft *draft, struct wr_draft *out_copy);
 
 #endif

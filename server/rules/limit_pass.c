@@ -9,7 +9,7 @@ struct wr_check_subject wr_limit_pass_at(const struct wr_limit_pass *pass, struc
 {
     struct wr_check_subject subject = *pass->of_limit;
 
-    if (place.line > 0) {
+    if (wr_place_is_within(&place)) {
         subject.place = place;
     }
     return subject;

@@ -57,6 +57,28 @@ Test(diag, prints_as_a_compiler_does)
     wr_diag_fini(&diag);
 }
 
+Test(diag, puts_a_spot_of_a_message_behind_its_source)
+{
+    struct wr_spot outer = {.name = "descriptors", .index = 2};
+    struct wr_spot inner = {.parent = &outer, .name = "rate_limit", .index = WR_SPOT_SINGLE};
+    struct wr_place place = at("resource a", 0, 0);
+    struct wr_diag diag;
+    char text[64];
+
+    place.spot = &inner;
+    wr_place_format(&place, text, sizeof text);
+    cr_assert_str_eq(text, "resource a: descriptors[2].rate_limit");
+    wr_place_format(&place, text, 15);
+    cr_assert_str_eq(text, "resource a: de");
+    wr_place_format(&place, text, 5);
+    cr_assert_str_eq(text, "reso");
+    wr_diag_init(&diag, 10);
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, place, no_path, NULL, "odd");
+    outer = inner = (struct wr_spot){.name = "gone"};
+    assert_printed(&diag, "resource a: descriptors[2].rate_limit: error: odd\n");
+    wr_diag_fini(&diag);
+}
+
 Test(diag, sorts_by_file_line_and_column)
 {
     struct wr_diag diag;
