@@ -55,14 +55,14 @@ static inline void look(struct view *view, const struct wr_sliding_log *log, int
     view->n = log->n - n_gone;
 }
 
-/* Entries that a ring may have; as many as it has, when the limit was lowered. */
-static uint32_t most_entries(const struct wr_sliding_log *log, const struct wr_limit *limit)
+/* Entries that there may be; there are more while a limit that was lowered still has those of the
+ * former. */
+static uint32_t most_entries(const struct wr_limit *limit)
 {
     const uint32_t most =
         limit->requests < WR_SLIDING_LOG_MAX ? (uint32_t) limit->requests : WR_SLIDING_LOG_MAX;
-    const uint32_t least = log->capacity > 0 ? log->capacity : 1;
 
-    return most > least ? most : least;
+    return most > 0 ? most : 1;
 }
 
 /*
@@ -72,8 +72,8 @@ static uint32_t most_entries(const struct wr_sliding_log *log, const struct wr_l
 static int64_t wait_for(const struct view *view, const struct wr_sliding_log *log,
                         const struct wr_limit *limit, uint64_t charge, uint64_t n, int64_t now_us)
 {
-    const bool is_full = view->n > 0 && view->n == most_entries(log, limit);
-    const uint32_t end = log->n - (is_full && charge > 0 ? 1U : 0U);
+    const bool joins = charge > 0 && view->n >= most_entries(limit);
+    const uint32_t end = log->n - (joins ? 1U : 0U);
     int64_t stamp_us = now_us;
     uint64_t expired = 0;
 
@@ -82,6 +82,9 @@ static int64_t wait_for(const struct view *view, const struct wr_sliding_log *lo
 
         expired += entry->hits;
         stamp_us = entry->stamp_us;
+    }
+    if (expired < n && joins) {
+        stamp_us = log->ring[place_of(log, end)].stamp_us;
     }
     if (expired < n && stamp_us < now_us) {
         stamp_us = now_us;
@@ -111,12 +114,12 @@ static void settle(struct wr_sliding_log *log, const struct view *view)
     log->used = view->used;
 }
 
-/* That the next entry needs: one step more when it is full. */
+/* That the next entry needs: one step more when it is full, unless it joins the newest. */
 static uint32_t capacity_for(const struct wr_sliding_log *log, const struct wr_limit *limit)
 {
-    const uint32_t most = most_entries(log, limit);
+    const uint32_t most = most_entries(limit);
 
-    if (log->n < log->capacity) {
+    if (log->n < log->capacity || log->n >= most) {
         return log->capacity;
     }
     return log->capacity + STEP < most ? log->capacity + STEP : most;
@@ -144,17 +147,15 @@ static void add(struct wr_sliding_log *log, const struct wr_limit *limit, uint64
         newest != NULL && newest->stamp_us > now_us ? newest->stamp_us : now_us;
     const uint64_t used = wr_count_add(log->used, hits);
 
-    if (newest == NULL || newest->stamp_us != stamp_us) {
+    if (log->n < most_entries(limit) && (newest == NULL || newest->stamp_us != stamp_us)) {
         const uint32_t capacity = capacity_for(log, limit);
 
         if (capacity > log->capacity) {
             grow(log, capacity);
         }
-        if (log->n < log->capacity) {
-            newest = &log->ring[place_of(log, log->n)];
-            newest->hits = 0;
-            log->n++;
-        }
+        newest = &log->ring[place_of(log, log->n)];
+        newest->hits = 0;
+        log->n++;
     }
     newest->stamp_us = stamp_us;
     newest->hits += used - log->used;

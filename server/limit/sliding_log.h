@@ -7,9 +7,9 @@
  *
  * Takes of one microsecond share an entry. A hit that does not fit leaves no trace, unless the
  * limit counts all. A peek leaves nothing. A refund removes the newest hits. A changed limit is
- * compared with what was counted. There are never more entries than the limit allows hits, and than
- * WR_SLIDING_LOG_MAX; what a limit that counts all books beyond that joins the newest entry, whose
- * hits then all count from the newest on.
+ * compared with what was counted. No entry is added when there are as many as the limit allows
+ * hits, or WR_SLIDING_LOG_MAX; what a limit that counts all books beyond that joins the newest
+ * entry, whose hits then all count from the newest on.
  * Clock: monotonic. Threads: pure functions; the caller holds the lock that guards the state.
  */
 #ifndef WR_LIMIT_SLIDING_LOG_H

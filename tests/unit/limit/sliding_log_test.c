@@ -152,6 +152,68 @@ Test(sliding_log, a_raised_limit_moves_the_entries_in_order)
     }
 }
 
+static void books_alike(struct wr_counter *a, struct wr_counter *b, int64_t now_us)
+{
+    const struct wr_verdict one = wr_counter_take(a, 1, now_us);
+    const struct wr_verdict other = wr_counter_take(b, 1, now_us);
+
+    cr_assert_eq(one.over, other.over, "at %ld", now_us);
+    cr_assert_eq(one.remaining, other.remaining, "at %ld", now_us);
+    cr_assert_eq(one.reset_us, other.reset_us, "at %ld: %ld, not %ld", now_us, one.reset_us,
+                 other.reset_us);
+}
+
+/* What there was room for while the limit was higher is of no account when it has expired. */
+Test(sliding_log, a_lowered_limit_has_as_many_entries_as_if_it_had_always_been_so)
+{
+    struct wr_limit limit = LOG(9, S(60));
+    struct wr_counter counter, fresh;
+
+    limit.count = WR_COUNT_ALL;
+    wr_counter_init(&counter, &limit);
+    for (int i = 0; i < 9; i++) {
+        (void) wr_counter_take(&counter, 1, S(100) + i);
+    }
+    counter.limit.requests = limit.requests = 3;
+    wr_counter_init(&fresh, &limit);
+    for (int i = 0; i < 50; i++) {
+        books_alike(&counter, &fresh, S(200) + i * S(7));
+    }
+    wr_counter_fini(&counter);
+    wr_counter_fini(&fresh);
+}
+
+Test(sliding_log, beyond_a_lowered_limit_entries_join_the_newest_at_once)
+{
+    struct wr_limit limit = LOG(9, S(60));
+    struct wr_counter counter;
+
+    limit.count = WR_COUNT_ALL;
+    wr_counter_init(&counter, &limit);
+    for (int i = 0; i < 6; i++) {
+        (void) wr_counter_take(&counter, 1, S(100) + i * S(1));
+    }
+    counter.limit.requests = 5;
+    cr_assert_eq(wr_counter_take(&counter, 1, S(110)).reset_us, S(52));
+    cr_assert_eq(wr_counter_peek(&counter, 0, S(165)).remaining, 3u, "both count from 110 s on");
+    cr_assert_eq(wr_counter_peek(&counter, 0, S(170)).remaining, 5u);
+    wr_counter_fini(&counter);
+}
+
+/* The wait is for the newest entry, which time has not reached yet. */
+Test(sliding_log, what_is_late_and_finds_no_place_counts_from_the_newest_on)
+{
+    struct wr_limit limit = LOG(1, S(60));
+    static const struct wr_step steps[] = {
+        {S(100), 1, false, 0, S(60)},
+        {S(99), 1, true, 0, S(61)},
+        {S(160) - 1, 1, true, 0, S(60)},
+    };
+
+    limit.count = WR_COUNT_ALL;
+    WR_PLAY(limit, steps);
+}
+
 Test(sliding_log, a_limit_above_the_most_entries_lets_no_more_pass)
 {
     static const struct wr_limit limit = LOG(WR_SLIDING_LOG_MAX + 500, S(60));

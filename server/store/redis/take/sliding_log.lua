@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A sliding log: '<BI2dd' of its kind, the entries that its ring has in memory, when it expires, and
--- the sum; then '<dd' an entry: stamp and hits, from the oldest to the newest.
+-- A sliding log: '<Bdd' of its kind, when it expires, and the sum; then '<dd' an entry: stamp and
+-- hits, from the oldest to the newest.
 makers[3] = function()
-  local HEAD_LENGTH, ENTRY_LENGTH = 19, 16
-  local MOST_ENTRIES, STEP = 1000, 8
+  local HEAD_LENGTH, ENTRY_LENGTH = 17, 16
+  local MOST_ENTRIES = 1000
 
   -- The entries before the newest stay in `text`, from `from` to `to`, and behind it in `added`: few
   -- takes need more than the first, and long strings cost when they are made.
   local function parse(text)
     local size = #text
-    local number, capacity, expiry, used = struct.unpack('<BI2dd', text)
+    local number, expiry, used = struct.unpack('<Bdd', text)
     local n = (size - HEAD_LENGTH) / ENTRY_LENGTH
 
     if number ~= 3 or n % 1 ~= 0 or not (run.is_count(expiry) and run.is_count(used)) then
@@ -22,7 +22,6 @@ makers[3] = function()
       stamp, hits = struct.unpack('<dd', text, size - ENTRY_LENGTH + 1)
     end
     return {
-      capacity = capacity,
       expiry = expiry,
       stored_expiry = expiry,
       used = used,
@@ -69,7 +68,7 @@ makers[3] = function()
     local length = take.length
 
     if text == false then
-      local state = {capacity = 0, expiry = 0, stored_expiry = 0, is_changed = false}
+      local state = {expiry = 0, stored_expiry = 0, is_changed = false}
 
       clear(state)
       return state
@@ -94,15 +93,16 @@ makers[3] = function()
     return state
   end
 
-  -- Entries that there may be; as many as there have been, when the limit was lowered.
-  local function most_entries(state, take)
-    return math.max(math.min(take.limit, MOST_ENTRIES), state.capacity, 1)
+  -- Entries that there may be; there are more while a limit that was lowered still has those of the
+  -- former.
+  local function most_entries(take)
+    return math.max(math.min(take.limit, MOST_ENTRIES), 1)
   end
 
   -- How long until `n` hits have expired, of those that count, and then of the `charged` new ones.
   -- When no entry is left for new ones, the newest becomes as new as they are.
   local function wait_for(state, take, charged, n)
-    local joins = charged > 0 and state.n > 0 and state.n == most_entries(state, take)
+    local joins = charged > 0 and state.n >= most_entries(take)
     local stamp, i, left = run.now, 1, n
 
     while i < state.n and left > 0 do
@@ -111,8 +111,8 @@ makers[3] = function()
       stamp, hits = older_at(state, i)
       i, left = i + 1, left - hits
     end
-    if left > 0 and state.n > 0 and not joins then
-      stamp, left = state.stamp, left - state.hits
+    if left > 0 and state.n > 0 then
+      stamp, left = state.stamp, joins and left or left - state.hits
     end
     if left > 0 then
       stamp = math.max(stamp, run.now)
@@ -138,16 +138,11 @@ makers[3] = function()
     local stamp = math.max(state.stamp, run.now)
     local used = math.min(state.used + hits, run.most)
 
-    if state.n == 0 or state.stamp ~= stamp then
-      if state.n >= state.capacity then
-        state.capacity = math.min(state.capacity + STEP, most_entries(state, take))
+    if state.n == 0 or (state.n < most_entries(take) and state.stamp ~= stamp) then
+      if state.n > 0 then
+        state.added = state.added .. struct.pack('<dd', state.stamp, state.hits)
       end
-      if state.n < state.capacity then
-        if state.n > 0 then
-          state.added = state.added .. struct.pack('<dd', state.stamp, state.hits)
-        end
-        state.n, state.hits = state.n + 1, 0
-      end
+      state.n, state.hits = state.n + 1, 0
     end
     state.stamp, state.hits = stamp, state.hits + (used - state.used)
     state.used, state.expiry = used, stamp + take.length
@@ -188,7 +183,7 @@ makers[3] = function()
   local function encode(state)
     local newest = state.n > 0 and struct.pack('<dd', state.stamp, state.hits) or ''
 
-    return struct.pack('<BI2dd', 3, state.capacity, state.expiry, state.used) ..
+    return struct.pack('<Bdd', 3, state.expiry, state.used) ..
       state.text:sub(state.from, state.to) .. state.added .. newest, state.expiry
   end
 
