@@ -14,9 +14,7 @@
 
 enum { N_KINDS = 8, N_SEQUENCES = 4000, N_CALLS = 20 };
 
-/* No sequence is longer than a log's window, see STEP: a log that has expired may be in memory for
- * a while, and then has more entries for what a lowered limit books. */
-#define LOG 4
+#define LOG 4 /* among them */
 #define STEP S(20)
 
 static const struct wr_limit kinds[N_KINDS] = {
@@ -27,7 +25,7 @@ static const struct wr_limit kinds[N_KINDS] = {
      .length_us = S(60),
      .algorithm = WR_ALGORITHM_SLIDING_BUCKETS,
      .n_buckets = 10},
-    {.requests = 10, .length_us = S(600), .algorithm = WR_ALGORITHM_SLIDING_LOG},
+    {.requests = 10, .length_us = S(60), .algorithm = WR_ALGORITHM_SLIDING_LOG},
     {.requests = 10, .length_us = S(60), .algorithm = WR_ALGORITHM_TOKEN_BUCKET, .burst = 10},
     {.requests = 10,
      .length_us = S(60),
@@ -72,7 +70,6 @@ static void fill(const struct wr_drawn_call *call, const struct keys *keys, stru
     for (size_t i = 0; i < call->n; i++) {
         takes[i] = call->ones[i].take;
         takes[i].key = wr_str_of(keys->texts[call->ones[i].key]);
-        takes[i].is_refund = takes[i].is_refund && call->ones[i].key != LOG;
     }
 }
 
