@@ -17,8 +17,8 @@
 
 #define WR_TAKE_MODEL_KEYS 8
 
-/* Of the largest state: of 60 wide buckets, or 40 entries of a log, that warm up. */
-#define WR_TAKE_MODEL_WORDS 96
+/* Of the largest state: of 1000 wide buckets, or 500 entries of a log, that warm up. */
+#define WR_TAKE_MODEL_WORDS 1040
 
 /* All zero: no counter. */
 struct wr_take_model {

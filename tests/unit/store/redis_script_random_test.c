@@ -8,12 +8,14 @@
 #include "limit/calendar.h"
 #include "store/redis/script.h"
 #include "tests/support/drawn_call.h"
+#include "tests/support/drawn_run.h"
 #include "tests/support/script_bed.h"
 #include "tests/support/take_model.h"
 
 #define N_SEQUENCES 10000
 #define IN_FLIGHT 100 /* sequences whose calls are sent before the first reply is read */
-#define MAX_CALLS 8
+#define FEW_CALLS 8
+#define MAX_CALLS 80 /* one sequence in 20 is a run of many */
 #define N_KEYS 4
 
 /* Of one sort of limits. */
@@ -107,21 +109,35 @@ static int64_t draw_time(uint64_t *seed, const struct wr_limit *limits, int64_t 
     }
 }
 
-static void draw_sequence(uint64_t *seed, unsigned sort, struct sequence *sequence)
+static void draw_short(uint64_t *seed, const struct wr_limit *limits, int64_t now_us,
+                       struct sequence *sequence)
 {
-    struct wr_limit limits[N_KEYS];
-    int64_t now_us = WR_SCRIPT_BED_DAY + (int64_t) wr_draw_below(seed, DAY);
-
-    sequence->sort = sort;
-    sequence->warms_up = wr_draw_below(seed, 3) == 0;
-    sequence->ahead_us = (int64_t) wr_draw_below(seed, 2 * AHEAD_MAX) - AHEAD_MAX;
-    limits_of(sequence, limits);
-    sequence->n = 1 + wr_draw_below(seed, MAX_CALLS);
+    sequence->n = 1 + wr_draw_below(seed, FEW_CALLS);
     for (size_t i = 0; i < sequence->n; i++) {
         now_us = draw_time(seed, limits, now_us);
         wr_draw_call(seed, limits, N_KEYS, &sequence->calls[i]);
         sequence->calls[i].now_us = now_us;
     }
+}
+
+static void draw_sequence(uint64_t *seed, unsigned sort, struct sequence *sequence)
+{
+    struct wr_limit limits[N_KEYS];
+    const int64_t now_us = WR_SCRIPT_BED_DAY + (int64_t) wr_draw_below(seed, DAY);
+
+    sequence->sort = sort;
+    sequence->warms_up = wr_draw_below(seed, 3) == 0;
+    sequence->ahead_us = (int64_t) wr_draw_below(seed, 2 * AHEAD_MAX) - AHEAD_MAX;
+    limits_of(sequence, limits);
+    if (wr_draw_below(seed, 20) > 0) {
+        draw_short(seed, limits, now_us, sequence);
+        return;
+    }
+
+    const unsigned key = (unsigned) wr_draw_below(seed, N_KEYS);
+
+    sequence->n = MAX_CALLS / 2 + wr_draw_below(seed, MAX_CALLS / 2 + 1);
+    wr_draw_run(seed, &limits[key], key, now_us, sequence->calls, sequence->n);
 }
 
 /* ---- playing ---- */
@@ -236,16 +252,19 @@ static bool try_instead(struct game *game, struct sequence *sequence,
     return true;
 }
 
-static bool drop_a_call(struct game *game, struct sequence *sequence)
+/* Half of them, then a quarter, and so on down to one. */
+static bool drop_calls(struct game *game, struct sequence *sequence)
 {
-    for (size_t i = 0; i < sequence->n; i++) {
-        struct sequence smaller = *sequence;
+    for (size_t size = (sequence->n + 1) / 2; size > 0; size /= 2) {
+        for (size_t i = 0; i + size <= sequence->n; i += size) {
+            struct sequence smaller = *sequence;
 
-        smaller.n--;
-        memmove(&smaller.calls[i], &smaller.calls[i + 1],
-                (smaller.n - i) * sizeof smaller.calls[0]);
-        if (try_instead(game, sequence, &smaller)) {
-            return true;
+            smaller.n -= size;
+            memmove(&smaller.calls[i], &smaller.calls[i + size],
+                    (smaller.n - i) * sizeof smaller.calls[0]);
+            if (try_instead(game, sequence, &smaller)) {
+                return true;
+            }
         }
     }
     return false;
@@ -293,6 +312,9 @@ static void make_plainer(struct wr_drawn_call *call, struct wr_take *take, unsig
     case 6:
         take->limit.warm_up_start = take->limit.warm_up_us > 0 ? take->limit.requests : 0;
         break;
+    case 7:
+        take->limit.n_buckets = take->limit.n_buckets > 1 ? 1 : take->limit.n_buckets;
+        break;
     default:
         take->limit.requests = take->limit.requests > 1 ? 1 : take->limit.requests;
         take->limit.warm_up_start = take->limit.warm_up_us > 0 ? take->limit.requests : 0;
@@ -304,7 +326,7 @@ static bool make_a_take_plainer(struct game *game, struct sequence *sequence)
 {
     for (size_t i = 0; i < sequence->n; i++) {
         for (size_t k = 0; k < sequence->calls[i].n; k++) {
-            for (unsigned way = 0; way < 8; way++) {
+            for (unsigned way = 0; way < 9; way++) {
                 struct sequence smaller = *sequence;
 
                 make_plainer(&smaller.calls[i], &smaller.calls[i].ones[k].take, way);
@@ -319,7 +341,7 @@ static bool make_a_take_plainer(struct game *game, struct sequence *sequence)
 
 static void shrink(struct game *game, struct sequence *sequence)
 {
-    while (drop_a_call(game, sequence) || drop_a_take(game, sequence) ||
+    while (drop_calls(game, sequence) || drop_a_take(game, sequence) ||
            make_a_take_plainer(game, sequence)) {
     }
 }
