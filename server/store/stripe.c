@@ -87,8 +87,10 @@ void wr_stripe_charge_new_locked(struct wr_stripe *stripe, enum wr_state_class c
         wr_stripe_judge(kind, state, take, limit, wr_state_class_time(class, &stripe->latest));
 
     if (state[0] != 0) {
+        const bool is_refused = verdict.over && limit->count != WR_COUNT_ALL;
+
         take->answer = wr_stripe_add_locked(stripe, class, hash, state, 0, events);
-        if (take->answer != WR_TAKE_DECIDED) {
+        if (take->answer != WR_TAKE_DECIDED && !is_refused) {
             return;
         }
     }

@@ -100,7 +100,8 @@ void wr_stripe_remove_locked(struct wr_stripe *stripe, enum wr_state_class class
     WR_REQUIRES(stripe->mutex);
 
 /* A look or a refund that finds nothing leaves nothing, and so does a refused hit that is not
- * booked: only what was used makes a counter. */
+ * booked: only what was used makes a counter. Save for one that warms up, which notes that it was
+ * hit; where there is no room for that, the refusal stands all the same. */
 void wr_stripe_charge_new_locked(struct wr_stripe *stripe, enum wr_state_class class,
                                  const struct wr_hash *hash, struct wr_take *take,
                                  const struct wr_limit *limit, struct wr_stripe_events *events)

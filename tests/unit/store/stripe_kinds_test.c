@@ -130,6 +130,33 @@ Test(stripe_kinds, what_would_be_refused_anyway_is_refused_when_full)
     wr_stripe_fini(&stripe);
 }
 
+/* Those that warm up would note the hit, but that it is refused is certain without. */
+Test(stripe_kinds, what_warms_up_is_refused_as_all_others_when_full)
+{
+    const struct wr_limit *const kinds[] = {&fixed, &bucket, &sliding, &buckets};
+
+    begin(1);
+    assert_remaining(hit(100, &fixed), 2);
+    for (size_t i = 0; i < 2 * sizeof kinds / sizeof kinds[0]; i++) {
+        struct wr_limit limit = *kinds[i / 2];
+
+        limit.count = WR_COUNT_ADMITTED;
+        limit.warm_up_us = i % 2 == 0 ? S(10) : 0;
+        limit.warm_up_start = 2;
+        cr_assert_eq(hit(i, &limit).answer, WR_TAKE_FULL, "kind %zu", i);
+
+        const struct wr_take over = take(i, &limit, 11, false);
+
+        cr_assert_eq(over.answer, WR_TAKE_DECIDED, "kind %zu", i);
+        cr_assert(over.verdict.over);
+        cr_assert_eq(over.verdict.enforced, i % 2 == 0 ? 2u : limit.requests, "kind %zu", i);
+        limit.count = WR_COUNT_ALL;
+        cr_assert_eq(take(i, &limit, 11, false).answer, WR_TAKE_FULL, "kind %zu: is booked", i);
+    }
+    cr_assert_eq(stripe.n_used, 1u);
+    wr_stripe_fini(&stripe);
+}
+
 /* Whoever fills logs gets no more memory than whoever makes counters. */
 Test(stripe_kinds, a_share_bounds_memory_whatever_is_counted)
 {
