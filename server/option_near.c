@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "option_near.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -40,10 +41,16 @@ static size_t distance(struct wr_str a, struct wr_str b)
     return row[b.len];
 }
 
+/* One more than the slips that still let `name` be known. */
+static size_t too_many_slips(struct wr_str name)
+{
+    return (name.len < SHORT_LEN ? SHORT_SLIPS : LONG_SLIPS) + 1;
+}
+
 const char *wr_option_near(struct wr_str name)
 {
     const char *nearest = NULL;
-    size_t fewest = (name.len < SHORT_LEN ? SHORT_SLIPS : LONG_SLIPS) + 1;
+    size_t fewest = too_many_slips(name);
 
     for (size_t i = 0; i < WR_OPTION_ROWS && name.len <= MAX_LEN; i++) {
         const struct wr_str variable = wr_str_of(wr_option_rows[i].variable);
@@ -55,6 +62,33 @@ const char *wr_option_near(struct wr_str name)
         if (slips < fewest) {
             nearest = variable.ptr;
             fewest = slips;
+        }
+    }
+    return nearest;
+}
+
+static bool is_last_word_of(struct wr_str name, struct wr_str flag)
+{
+    return flag.len > name.len && flag.ptr[flag.len - name.len - 1] == '-' &&
+           memcmp(flag.ptr + flag.len - name.len, name.ptr, name.len) == 0;
+}
+
+const char *wr_option_near_flag(struct wr_str name)
+{
+    const char *nearest = NULL;
+    size_t fewest = too_many_slips(name);
+
+    for (size_t i = 0; i < WR_OPTION_ROWS && name.len > 0 && name.len <= MAX_LEN; i++) {
+        if (wr_option_rows[i].flag == NULL) {
+            continue;
+        }
+
+        const struct wr_str flag = wr_str_of(wr_option_rows[i].flag);
+        const size_t slips = flag.len <= MAX_LEN ? distance(name, flag) : fewest;
+
+        if (slips < fewest || (nearest == NULL && is_last_word_of(name, flag))) {
+            nearest = flag.ptr;
+            fewest = least(slips, fewest);
         }
     }
     return nearest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the variable that a misspelt one was probably meant to be.
+ * Finds the variable, or the flag, that a misspelt one was probably meant to be.
  *
- * Threads: pure function.
+ * Threads: pure functions.
  */
 #ifndef WR_OPTION_NEAR_H
 #define WR_OPTION_NEAR_H
@@ -13,5 +13,9 @@
  * itself, or none is near: Kubernetes sets WEIR_PORT, WEIR_SERVICE_HOST and the like for a Service
  * of the name weir. */
 const char *wr_option_near(struct wr_str name);
+
+/* The flag, without its dashes, a slip or two away from `name`, or that ends in it as in a word:
+ * `listen` is `grpc-listen`. NULL when none does. */
+const char *wr_option_near_flag(struct wr_str name);
 
 #endif

@@ -126,6 +126,20 @@ static enum wr_command command_of(int flag)
     }
 }
 
+static void refuse_flag(const char *text, FILE *err)
+{
+    const char *const name = text + strspn(text, "-");
+    const char *const near =
+        wr_option_near_flag((struct wr_str){.ptr = name, .len = strcspn(name, "=")});
+
+    fprintf(err, "weir: there is no option %s; ", text);
+    if (near != NULL) {
+        fprintf(err, "did you mean --%s?\n", near);
+    } else {
+        fputs("see weir --help\n", err);
+    }
+}
+
 static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_line *line)
 {
     struct option flags[N_FLAGS + 1];
@@ -150,7 +164,7 @@ static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_l
             continue;
         }
         if (got != 0) {
-            fprintf(err, "weir: there is no option %s; see weir --help\n", argv[optind - 1]);
+            refuse_flag(argv[optind - 1], err);
             return false;
         }
         if (chosen >= FLAG_HELP) {

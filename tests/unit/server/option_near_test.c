@@ -36,3 +36,29 @@ Test(option_near, knows_a_slip_and_what_is_none)
         }
     }
 }
+
+static const struct {
+    const char *name, *near;
+} flag_rows[] = {
+    {"listen", "grpc-listen"},
+    {"grpc-listn", "grpc-listen"},
+    {"worker", "workers"},
+    {"rulse", "rules"},
+    {"redis_url", "redis-url"},
+    {"isten", NULL},
+    {"port", NULL},
+    {"", NULL},
+    {"a-name-that-is-much-longer-than-any-flag-of-the-table-ever-is-or-will-be", NULL},
+};
+
+Test(option_near, knows_a_flag_by_a_slip_or_its_last_word)
+{
+    for (size_t i = 0; i < sizeof flag_rows / sizeof flag_rows[0]; i++) {
+        const char *const near = wr_option_near_flag(wr_str_of(flag_rows[i].name));
+
+        cr_assert_eq(near == NULL, flag_rows[i].near == NULL, "%s: %s", flag_rows[i].name, near);
+        if (near != NULL) {
+            cr_assert_str_eq(near, flag_rows[i].near);
+        }
+    }
+}
