@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of options and what can be done with one row of it. For options.c alone.
+ * The table of options and what can be done with one row of it. For the files of options alone.
  *
  * Threads: immutable.
  */
@@ -27,6 +27,16 @@ enum wr_option_kind {
     WR_OPTION_IGNORED,  /* a variable of the incumbent that has no effect here; taken as it is */
 };
 
+/* Without what an option has no effect. */
+enum wr_option_use {
+    WR_OPTION_USED_ALWAYS,
+    WR_OPTION_OF_REDIS,      /* --store redis; all below need that, too */
+    WR_OPTION_OF_KEY_HASH,   /* --redis-key-hash */
+    WR_OPTION_OF_PER_SECOND, /* --redis-per-second */
+    WR_OPTION_OF_SENTINELS,  /* --redis-type sentinel, or that of the second Redis */
+    WR_OPTION_USES,
+};
+
 struct wr_option_choice {
     const char *name;
     unsigned value;
@@ -41,6 +51,7 @@ struct wr_option_row {
     uint64_t min, max;
     const struct wr_option_choice *choices; /* ends with a NULL name */
     const char *allowed;                    /* in messages; NULL: made from kind, min and max */
+    enum wr_option_use use;
     const char *help;
 };
 
@@ -55,6 +66,10 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
 /* The same for a variable that holds a list parted by commas. */
 bool wr_option_set_list(struct wr_options *options, const struct wr_option_row *row,
                         const char *text);
+
+/* True when both have the same value there. Not for lists. */
+bool wr_option_is_same(const struct wr_options *a, const struct wr_options *b,
+                       const struct wr_option_row *row);
 
 /* Empties the row's list. */
 void wr_option_clear_list(struct wr_options *options, const struct wr_option_row *row);

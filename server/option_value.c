@@ -263,6 +263,33 @@ void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
     }
 }
 
+bool wr_option_is_same(const struct wr_options *a, const struct wr_options *b,
+                       const struct wr_option_row *row)
+{
+    const void *const one = value_of(a, row);
+    const void *const other = value_of(b, row);
+
+    switch (row->kind) {
+    case WR_OPTION_TEXT:
+    case WR_OPTION_HEADER:
+    case WR_OPTION_SECRET:
+        return strcmp(*(const char *const *) one, *(const char *const *) other) == 0;
+    case WR_OPTION_BOOL:
+        return *(const bool *) one == *(const bool *) other;
+    case WR_OPTION_NUMBER:
+    case WR_OPTION_OCTAL:
+        return *(const uint64_t *) one == *(const uint64_t *) other;
+    case WR_OPTION_DURATION:
+        return *(const int64_t *) one == *(const int64_t *) other;
+    case WR_OPTION_CHOICE:
+        return *(const unsigned *) one == *(const unsigned *) other;
+    case WR_OPTION_LIST:
+    case WR_OPTION_IGNORED:
+    default:
+        return true;
+    }
+}
+
 void wr_option_clear_list(struct wr_options *options, const struct wr_option_row *row)
 {
     ((struct wr_option_list *) field_of(options, row))->n = 0;

@@ -7,11 +7,9 @@
 
 #include "base/assert.h"
 #include "base/str.h"
+#include "option_agreement.h"
 #include "option_near.h"
 #include "option_row.h"
-
-/* 64 MiB: some 30 are resident before the first call. */
-#define LEAST_MEMORY_BYTES (64 << 20)
 
 static void refuse(const struct wr_option_row *row, const char *name, const char *dashes,
                    const char *text, FILE *err)
@@ -205,63 +203,23 @@ static bool take_command(struct wr_command_line *line, FILE *err)
     return true;
 }
 
-static bool check_redis(const struct wr_options *options, FILE *err)
-{
-    if (*options->redis_url == '\0') {
-        fprintf(err, "weir: --store redis (WEIR_STORE, BACKEND_TYPE) needs --redis-url "
-                     "(REDIS_URL): where Redis is\n");
-        return false;
-    }
-    if (options->has_redis_per_second && *options->redis_per_second_url == '\0') {
-        fprintf(err, "weir: --redis-per-second (REDIS_PERSECOND) needs --redis-per-second-url "
-                     "(REDIS_PERSECOND_URL): where that Redis is\n");
-        return false;
-    }
-    if (options->has_redis_key_hash && *options->redis_key_secret_file == '\0') {
-        fprintf(err, "weir: --redis-key-hash (WEIR_REDIS_KEY_HASH) needs --redis-key-secret-file "
-                     "(WEIR_REDIS_KEY_SECRET_FILE): a file that all replicas have alike\n");
-        return false;
-    }
-    if (options->has_redis_key_hash && options->redis_key_form == WR_REDIS_KEY_REFERENCE) {
-        fprintf(err, "weir: --redis-key-hash (WEIR_REDIS_KEY_HASH) and --redis-keys reference "
-                     "(WEIR_REDIS_KEYS) cannot both be: envoyproxy/ratelimit does not hash\n");
-        return false;
-    }
-    return true;
-}
-
-/* What no single row can tell. */
-static bool check_together(const struct wr_options *options, FILE *err)
-{
-    if (options->failure_mode == WR_FAILURE_LOCAL && options->store == WR_STORE_LOCAL) {
-        fprintf(err,
-                "weir: --failure-mode local (WEIR_FAILURE_MODE) counts in memory while another "
-                "store is away, and means nothing with --store local; allowed: error, allow, "
-                "deny\n");
-        return false;
-    }
-    if (options->max_memory_bytes != 0 && options->max_memory_bytes < LEAST_MEMORY_BYTES) {
-        fprintf(
-            err,
-            "weir: --max-memory-bytes (WEIR_MAX_MEMORY_BYTES): less than the server itself needs "
-            "would cut off everybody; allowed: 0, or at least %d\n",
-            LEAST_MEMORY_BYTES);
-        return false;
-    }
-    return options->store != WR_STORE_REDIS || check_redis(options, err);
-}
-
 bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_line *out_line)
 {
     struct wr_command_line line = {.command = WR_COMMAND_SERVE};
+    struct wr_options defaults;
 
-    set_defaults(&line.options);
+    set_defaults(&defaults);
+    line.options = defaults;
     if (!set_from_environment(&line.options, err) || !set_from_flags(argc, argv, err, &line) ||
-        !take_command(&line, err) || !check_together(&line.options, err)) {
+        !take_command(&line, err) ||
+        (line.command == WR_COMMAND_SERVE && !wr_options_agree(&line.options, err))) {
         wr_command_line_fini(&line);
         return false;
     }
     warn_of_slips(err);
+    if (line.command == WR_COMMAND_SERVE) {
+        wr_options_warn_of_unused(&line.options, &defaults, err);
+    }
     *out_line = line;
     return true;
 }

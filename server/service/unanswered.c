@@ -2,8 +2,11 @@
 #include "service/unanswered.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/assert.h"
+
+#define FATE_SIZE 160
 
 /* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
 static enum wr_failure_mode mode_of_layer(const struct wr_decision *decision,
@@ -108,6 +111,24 @@ static struct wr_str reason_of(enum wr_take_answer answer)
     return reasons[answer];
 }
 
+/* What becomes of the call. Memory decides what it can: without an answer from there either, it is
+ * full, or does not know its share. */
+static void write_fate(const struct open_layer *open, char *text, size_t size)
+{
+    const enum wr_take_answer answer = open->layer->take->answer;
+
+    if (open->mode != WR_FAILURE_LOCAL) {
+        (void) snprintf(text, size, "failure mode %s decides", wr_failure_mode_name(open->mode));
+    } else if (answer == WR_TAKE_FULL || answer == WR_TAKE_NO_MEMORY) {
+        (void) snprintf(text, size,
+                        "failure mode local has no room in memory either, and decides as error");
+    } else {
+        (void) snprintf(text, size,
+                        "failure mode local decides as error until Redis has told how many "
+                        "replicas share the limits; --replicas (WEIR_REPLICAS) tells it at once");
+    }
+}
+
 void wr_unanswered_log(const struct wr_decision *decision)
 {
     const struct wr_subject *subject = NULL;
@@ -122,10 +143,11 @@ void wr_unanswered_log(const struct wr_decision *decision)
         wr_log_limit_pass(decision->frame.store_line, decision->frame.now.mono_us, &skipped)) {
         const struct open_layer open = deciding_layer(decision, subject);
         const struct wr_str reason = reason_of(open.layer->take->answer);
+        char fate[FATE_SIZE];
 
-        wr_log(WR_LOG_WARN,
-               "%.*s; failure mode %s decides (%" PRIu64 " more such calls since the last line)",
-               (int) reason.len, reason.ptr, wr_failure_mode_name(open.mode), skipped);
+        write_fate(&open, fate, sizeof fate);
+        wr_log(WR_LOG_WARN, "%.*s; %s (%" PRIu64 " more such calls since the last line)",
+               (int) reason.len, reason.ptr, fate, skipped);
     }
 }
 

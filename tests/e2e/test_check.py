@@ -31,6 +31,16 @@ def test_good_file(check):
     assert "1 file, 1 domain, 1 limit" in text
 
 
+def test_a_store_needs_no_address_to_be_checked_for(check):
+    files = {"a.yaml": GOOD.replace("unit: hour", "window: 5ms")}
+    assert check(files)[0] == 0
+    status, text = check(files, "--store", "redis")
+    assert status == 1
+    assert "`window: 5ms` is too short for Redis, which needs 10ms or more" in text
+    assert "redis-url" not in text
+    assert check({"a.yaml": GOOD}, "--store", "redis")[0] == 0
+
+
 def test_all_errors_of_all_files_with_their_places(check):
     one = "domain: a\ndescriptors:\n  - {key: k, rate_limit: {unit: hours, requests_per_unit: 5}}\n  - {kee: m}\n"
     two = "domain: b\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: -1}}\n"

@@ -249,7 +249,6 @@ Test(options, the_incumbents_variables_without_effect_are_taken)
 
     setenv("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true", 1);
     setenv("NEAR_LIMIT_RATIO", "0.5", 1);
-    setenv("LOCAL_CACHE_SIZE_IN_BYTES", "1000", 1);
     cr_assert(PARSE(line, said, NULL), "%s", said);
     cr_assert_str_eq(said, "");
 }
@@ -275,6 +274,22 @@ Test(options, redis_needs_an_address)
 
     cr_assert_not(PARSE(line, said, "--store", "redis"));
     cr_assert_not_null(strstr(said, "--redis-url"), "%s", said);
+}
+
+Test(options, only_who_serves_is_held_to_what_serving_needs)
+{
+    static const char *const commands[] = {"check", "--help", "--version", "--list-options"};
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        cr_assert(PARSE(line, said, commands[i], "--store", "redis"), "%s: %s", commands[i], said);
+        cr_assert_eq(line.options.store, WR_STORE_REDIS);
+        cr_assert(PARSE(line, said, commands[i], "--redis-url", "localhost"));
+        cr_assert_str_eq(said, "", "%s: nothing is unused that is not meant for it", commands[i]);
+    }
+    cr_assert(PARSE(line, said, "--redis-url", "localhost"));
+    cr_assert_not_null(strstr(said, "warning: without --store redis"), "%s", said);
 }
 
 Test(options, secrets_are_not_listed)

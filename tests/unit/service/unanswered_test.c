@@ -198,7 +198,12 @@ Test(unanswered, the_log_names_the_mode_of_the_first_that_is_lost)
         const char *said; /* NULL: nothing */
     } rows[] = {
         {{{.answer = WR_TAKE_DECIDED}, LOST(WR_FAILURE_DENY)}, "failure mode deny decides"},
-        {{LOST(WR_FAILURE_LOCAL), LOST(WR_FAILURE_DENY)}, "failure mode local decides"},
+        {{LOST(WR_FAILURE_LOCAL), LOST(WR_FAILURE_DENY)},
+         "failure mode local decides as error until Redis has told how many replicas share the "
+         "limits; --replicas (WEIR_REPLICAS) tells it at once"},
+        {{{.answer = WR_TAKE_FULL, .mode = WR_FAILURE_LOCAL, .has_mode = true},
+          LOST(WR_FAILURE_DENY)},
+         "failure mode local has no room in memory either, and decides as error"},
         {{{.answer = WR_TAKE_DECIDED}, {.is_degraded = true}}, NULL},
     };
 

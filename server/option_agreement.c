@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option_agreement.h"
+
+#include <stddef.h>
+
+#include "option_row.h"
+
+/* 64 MiB: some 30 are resident before the first call. */
+#define LEAST_MEMORY_BYTES (64 << 20)
+
+static bool check_redis(const struct wr_options *options, FILE *err)
+{
+    if (*options->redis_url == '\0') {
+        fprintf(err, "weir: --store redis (WEIR_STORE, BACKEND_TYPE) needs --redis-url "
+                     "(REDIS_URL): where Redis is\n");
+        return false;
+    }
+    if (options->has_redis_per_second && *options->redis_per_second_url == '\0') {
+        fprintf(err, "weir: --redis-per-second (REDIS_PERSECOND) needs --redis-per-second-url "
+                     "(REDIS_PERSECOND_URL): where that Redis is\n");
+        return false;
+    }
+    if (options->has_redis_key_hash && *options->redis_key_secret_file == '\0') {
+        fprintf(err, "weir: --redis-key-hash (WEIR_REDIS_KEY_HASH) needs --redis-key-secret-file "
+                     "(WEIR_REDIS_KEY_SECRET_FILE): a file that all replicas have alike\n");
+        return false;
+    }
+    if (options->has_redis_key_hash && options->redis_key_form == WR_REDIS_KEY_REFERENCE) {
+        fprintf(err, "weir: --redis-key-hash (WEIR_REDIS_KEY_HASH) and --redis-keys reference "
+                     "(WEIR_REDIS_KEYS) cannot both be: envoyproxy/ratelimit does not hash\n");
+        return false;
+    }
+    return true;
+}
+
+bool wr_options_agree(const struct wr_options *options, FILE *err)
+{
+    if (options->failure_mode == WR_FAILURE_LOCAL && options->store == WR_STORE_LOCAL) {
+        fprintf(err,
+                "weir: --failure-mode local (WEIR_FAILURE_MODE) counts in memory while another "
+                "store is away, and means nothing with --store local; allowed: error, allow, "
+                "deny\n");
+        return false;
+    }
+    if (options->max_memory_bytes != 0 && options->max_memory_bytes < LEAST_MEMORY_BYTES) {
+        fprintf(
+            err,
+            "weir: --max-memory-bytes (WEIR_MAX_MEMORY_BYTES): less than the server itself needs "
+            "would cut off everybody; allowed: 0, or at least %d\n",
+            LEAST_MEMORY_BYTES);
+        return false;
+    }
+    return options->store != WR_STORE_REDIS || check_redis(options, err);
+}
+
+/* What `use` asks for and is not there; WR_OPTION_USED_ALWAYS: nothing. */
+static enum wr_option_use lacking(const struct wr_options *options, enum wr_option_use use)
+{
+    const bool has_sentinels =
+        options->redis_type == WR_REDIS_SENTINEL ||
+        (options->has_redis_per_second && options->redis_per_second_type == WR_REDIS_SENTINEL);
+    const bool is_there[WR_OPTION_USES] = {
+        [WR_OPTION_USED_ALWAYS] = true,
+        [WR_OPTION_OF_REDIS] = true,
+        [WR_OPTION_OF_PER_SECOND] = options->has_redis_per_second,
+        [WR_OPTION_OF_SENTINELS] = has_sentinels,
+        [WR_OPTION_OF_KEY_HASH] = options->has_redis_key_hash,
+    };
+
+    if (use != WR_OPTION_USED_ALWAYS && options->store != WR_STORE_REDIS) {
+        return WR_OPTION_OF_REDIS;
+    }
+    return is_there[use] ? WR_OPTION_USED_ALWAYS : use;
+}
+
+static void print_name(const struct wr_option_row *row, FILE *out)
+{
+    if (row->flag != NULL) {
+        fprintf(out, "--%s (%s)", row->flag, row->variable);
+    } else {
+        fprintf(out, "%s", row->variable);
+    }
+}
+
+static void warn_of(const struct wr_options *options, const struct wr_options *defaults,
+                    enum wr_option_use use, const char *without, FILE *err)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        const struct wr_option_row *const row = &wr_option_rows[i];
+
+        if (lacking(options, row->use) != use || wr_option_is_same(options, defaults, row)) {
+            continue;
+        }
+        if (*before == '\0') {
+            fprintf(err, "weir: warning: without %s these have no effect: ", without);
+        }
+        fprintf(err, "%s", before);
+        print_name(row, err);
+        before = ", ";
+    }
+    if (*before != '\0') {
+        fprintf(err, "\n");
+    }
+}
+
+void wr_options_warn_of_unused(const struct wr_options *options, const struct wr_options *defaults,
+                               FILE *err)
+{
+    static const struct {
+        enum wr_option_use use;
+        const char *without;
+    } rows[] = {
+        {WR_OPTION_OF_REDIS,
+         "--store redis (WEIR_STORE, BACKEND_TYPE) counters live in memory, and"},
+        {WR_OPTION_OF_KEY_HASH, "--redis-key-hash (WEIR_REDIS_KEY_HASH)"},
+        {WR_OPTION_OF_PER_SECOND, "--redis-per-second (REDIS_PERSECOND)"},
+        {WR_OPTION_OF_SENTINELS, "--redis-type sentinel (REDIS_TYPE)"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        warn_of(options, defaults, rows[i].use, rows[i].without, err);
+    }
+}
