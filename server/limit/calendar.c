@@ -80,8 +80,8 @@ static struct date date_of(int64_t days)
     return (struct date){.year = year_of_era + era * 400 + (month <= 2 ? 1 : 0), .month = month};
 }
 
-/* Hinnant's days_from_civil, of the first of `month`, which may be 13. */
-static int64_t days_of(int64_t year, int64_t month)
+/* Hinnant's days_from_civil. */
+int64_t wr_calendar_days_of(int64_t year, int64_t month)
 {
     const int64_t y = year + (month > 12 ? 1 : 0) - ((month - 1) % 12 + 1 <= 2 ? 1 : 0);
     const int64_t m = (month - 1) % 12 + 1;
@@ -107,9 +107,11 @@ static struct days unit_around(enum wr_unit unit, int64_t day)
     case WR_UNIT_WEEK:
         return (struct days){monday, monday + 7};
     case WR_UNIT_MONTH:
-        return (struct days){days_of(date.year, date.month), days_of(date.year, date.month + 1)};
+        return (struct days){wr_calendar_days_of(date.year, date.month),
+                             wr_calendar_days_of(date.year, date.month + 1)};
     case WR_UNIT_YEAR:
-        return (struct days){days_of(date.year, 1), days_of(date.year + 1, 1)};
+        return (struct days){wr_calendar_days_of(date.year, 1),
+                             wr_calendar_days_of(date.year + 1, 1)};
     case WR_UNIT_UNKNOWN:
     case WR_UNIT_SECOND:
     case WR_UNIT_MINUTE:

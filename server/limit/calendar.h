@@ -48,4 +48,7 @@ struct wr_calendar_window {
 struct wr_calendar_window wr_calendar_window_of(const struct wr_calendar *calendar,
                                                 int64_t wall_us);
 
+/* Days from the Unix epoch to the first of `month`, 1 to 13, of `year`. */
+int64_t wr_calendar_days_of(int64_t year, int64_t month);
+
 #endif

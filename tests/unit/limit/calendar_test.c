@@ -166,3 +166,18 @@ Test(calendar, every_moment_is_in_its_window)
         cr_assert(window.start_us <= S(at_s) && S(at_s) < window.end_us, "at %" PRId64, at_s);
     }
 }
+
+Test(calendar, days_of_the_first_of_a_month)
+{
+    static const struct {
+        int64_t year, month, days;
+    } firsts[] = {
+        {1970, 1, 0},     {1970, 2, 31},    {1969, 12, -31},   {2000, 3, 11017},
+        {2024, 3, 19783}, {2026, 1, 20454}, {2025, 13, 20454}, {2100, 3, 47541},
+    };
+
+    for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++) {
+        cr_assert_eq(wr_calendar_days_of(firsts[i].year, firsts[i].month), firsts[i].days,
+                     "row %zu", i);
+    }
+}
