@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/load_spec.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define MAX_RATE 1000000000
-#define MAX_DURATION_US UINT64_C(3153600000000000) /* a hundred years */
+#include "limit/unit.h"
+#include "rules/duration.h"
+#include "simulate/number.h"
 
-static const struct {
+#define MAX_RATE 1000000000
+
+enum part {
+    PART_RATE = 1U << 0,
+    PART_FOR = 1U << 1,
+    PART_GAP = 1U << 2,
+    PART_HITS = 1U << 3,
+    PART_SEED = 1U << 4,
+};
+
+static const struct kind {
     const char *name;
     enum wr_load_kind kind;
-    bool needs_rate;
+    unsigned parts;
+    const char *takes; /* the parts, for people */
 } kinds[] = {
-    {"steady", WR_LOAD_STEADY, true},
-    {"poisson", WR_LOAD_POISSON, true},
-    {"boundary", WR_LOAD_BOUNDARY, false},
-    {"adversary", WR_LOAD_ADVERSARY, false},
+    {"steady", WR_LOAD_STEADY, PART_RATE | PART_FOR, "steady takes rate= and for= only, not"},
+    {"poisson", WR_LOAD_POISSON, PART_RATE | PART_FOR | PART_SEED,
+     "poisson takes rate=, for= and seed= only, not"},
+    {"boundary", WR_LOAD_BOUNDARY, PART_HITS | PART_GAP, "boundary takes hits= and gap= only, not"},
+    {"adversary", WR_LOAD_ADVERSARY, PART_FOR, "adversary takes for= only, not"},
 };
 
 static const struct {
     const char *name;
-    int64_t us;
-} units[] = {
-    {"us", 1},       {"ms", 1000},      {"s", 1000000},
-    {"m", 60000000}, {"h", 3600000000}, {"d", INT64_C(86400000000)},
+    enum part part;
+    const char *rule; /* what is right */
+} parts[] = {
+    {"rate", PART_RATE, "a rate is NUMBER/UNIT, as 20/s or 1/100ms"},
+    {"for", PART_FOR, "a time is one as in rules, as 5m or 1h30m"},
+    {"gap", PART_GAP, "a time is one as in rules, as 5ms or 1.5s"},
+    {"hits", PART_HITS, "hits is a number from 1"},
+    {"seed", PART_SEED, "seed is a number"},
 };
 
 static bool refuse(char message[WR_LOAD_MESSAGE_SIZE], const char *what, const char *text)
@@ -34,112 +49,113 @@ static bool refuse(char message[WR_LOAD_MESSAGE_SIZE], const char *what, const c
     return false;
 }
 
-static bool find_unit(const char *text, int64_t *out_us)
+static bool parse_length(const char *text, int64_t *out_us)
 {
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(text, units[i].name) == 0) {
-            *out_us = units[i].us;
-            return true;
-        }
-    }
-    return false;
-}
+    int64_t us = 0;
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *out_number, char **out_end)
-{
-    if (*text < '0' || *text > '9') {
+    if (wr_duration_parse(wr_str_of(text), &us) != WR_DURATION_GOOD || us == 0) {
         return false;
     }
-    errno = 0;
-    *out_number = strtoull(text, out_end, 10);
-    return errno == 0 && *out_number <= max;
+    *out_us = us;
+    return true;
 }
 
-/* 5m, 250ms */
-static bool parse_duration(const char *text, int64_t *out_us)
+/* minute, m, 90s */
+static bool parse_per(const char *text, int64_t *out_us)
 {
-    uint64_t number = 0;
-    char *end = NULL;
-    int64_t unit_us = 0;
+    const enum wr_unit unit = wr_unit_of_name(wr_str_of(text));
+    char one[WR_DURATION_TEXT_SIZE];
 
-    if (!parse_number(text, UINT32_MAX, &number, &end) || !find_unit(end, &unit_us) ||
-        number > MAX_DURATION_US / (uint64_t) unit_us) {
-        return false;
+    if (unit != WR_UNIT_UNKNOWN) {
+        *out_us = wr_unit_length_us(unit);
+        return true;
     }
-    *out_us = (int64_t) number * unit_us;
-    return number > 0;
+    if (wr_number_digits(wr_str_of(text)) > 0) {
+        return parse_length(text, out_us);
+    }
+    (void) snprintf(one, sizeof one, "1%.8s", text);
+    return parse_length(one, out_us);
 }
 
 bool wr_rate_parse(const char *text, struct wr_rate *out_rate)
 {
-    char *end = NULL;
+    const char *const slash = strchr(text, '/');
 
-    return parse_number(text, MAX_RATE, &out_rate->hits, &end) && out_rate->hits > 0 &&
-           *end == '/' && find_unit(end + 1, &out_rate->per_us);
+    if (slash == NULL) {
+        return false;
+    }
+
+    const struct wr_str number = {.ptr = text, .len = (size_t) (slash - text)};
+
+    return wr_number_parse(number, MAX_RATE, &out_rate->hits) && out_rate->hits > 0 &&
+           parse_per(slash + 1, &out_rate->per_us);
 }
 
-static bool parse_count(const char *text, uint64_t *out_number)
+static bool parse_part(enum part part, const char *value, struct wr_load_spec *spec)
 {
-    char *end = NULL;
-
-    return parse_number(text, UINT32_MAX, out_number, &end) && *end == '\0';
+    switch (part) {
+    case PART_RATE:
+        return wr_rate_parse(value, &spec->rate);
+    case PART_FOR:
+        return parse_length(value, &spec->duration_us);
+    case PART_GAP:
+        return parse_length(value, &spec->gap_us);
+    case PART_HITS:
+        return wr_number_parse(wr_str_of(value), UINT32_MAX, &spec->hits) && spec->hits > 0;
+    case PART_SEED:
+        return wr_number_parse(wr_str_of(value), UINT32_MAX, &spec->seed);
+    }
+    return false;
 }
 
-static bool set(struct wr_load_spec *spec, const char *name, const char *value,
+/* NAME=VALUE, which is written to. */
+static bool set(const struct kind *kind, char *text, struct wr_load_spec *spec,
                 char message[WR_LOAD_MESSAGE_SIZE])
 {
-    if (strcmp(name, "rate") == 0) {
-        return wr_rate_parse(value, &spec->rate) ||
-               refuse(message, "a rate is NUMBER/UNIT, as 20/s or 100/m", value);
+    char *const sign = strchr(text, '=');
+
+    if (sign == NULL) {
+        return refuse(message, "what follows the kind is NAME=VALUE", text);
     }
-    if (strcmp(name, "for") == 0) {
-        return parse_duration(value, &spec->duration_us) ||
-               refuse(message, "a time is NUMBER and one of us, ms, s, m, h, d", value);
+    *sign = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (strcmp(text, parts[i].name) == 0 && (kind->parts & parts[i].part) != 0) {
+            return parse_part(parts[i].part, sign + 1, spec) ||
+                   refuse(message, parts[i].rule, sign + 1);
+        }
     }
-    if (strcmp(name, "gap") == 0) {
-        return parse_duration(value, &spec->gap_us) ||
-               refuse(message, "a time is NUMBER and one of us, ms, s, m, h, d", value);
+    return refuse(message, kind->takes, text);
+}
+
+static const struct kind *find_kind(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(name, kinds[i].name) == 0) {
+            return &kinds[i];
+        }
     }
-    if (strcmp(name, "hits") == 0) {
-        return parse_count(value, &spec->hits) || refuse(message, "hits is a number", value);
-    }
-    if (strcmp(name, "seed") == 0) {
-        return parse_count(value, &spec->seed) || refuse(message, "seed is a number", value);
-    }
-    return refuse(message, "a load has rate, for, gap, hits and seed", name);
+    return NULL;
 }
 
 /* `text` is written to. */
 static bool parse_parts(char *text, struct wr_load_spec *spec, char message[WR_LOAD_MESSAGE_SIZE])
 {
     char *rest = NULL;
-    const char *const kind = strtok_r(text, ",", &rest);
-    bool needs_rate = false, is_known = false;
+    const char *const name = strtok_r(text, ",", &rest);
+    const struct kind *const kind = find_kind(name);
 
-    for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(kind, kinds[i].name) == 0) {
-            spec->kind = kinds[i].kind;
-            needs_rate = kinds[i].needs_rate;
-            is_known = true;
-        }
-    }
-    if (!is_known) {
+    if (kind == NULL) {
         return refuse(message, "a load is steady, poisson, boundary, adversary or csv:FILE",
-                      kind != NULL ? kind : "");
+                      name != NULL ? name : "");
     }
+    spec->kind = kind->kind;
     for (char *part = NULL; (part = strtok_r(NULL, ",", &rest)) != NULL;) {
-        char *const sign = strchr(part, '=');
-
-        if (sign == NULL) {
-            return refuse(message, "what follows the kind is NAME=VALUE", part);
-        }
-        *sign = '\0';
-        if (!set(spec, part, sign + 1, message)) {
+        if (!set(kind, part, spec, message)) {
             return false;
         }
     }
-    return !needs_rate || spec->rate.hits > 0 ||
-           refuse(message, "this load needs a rate, as rate=20/s", kind);
+    return (kind->parts & PART_RATE) == 0 || spec->rate.hits > 0 ||
+           refuse(message, "this load needs a rate, as rate=20/s", kind->name);
 }
 
 bool wr_load_spec_parse(const char *text, struct wr_load_spec *out_spec,

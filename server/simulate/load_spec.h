@@ -6,7 +6,7 @@
  *   poisson,rate=20/s[,for=5m][,seed=1]   at random, independently of one another
  *   boundary[,hits=100][,gap=1ms]         so many just before a window's end, and as many after it
  *   adversary[,for=3m]                    whatever gets the most through in any trailing window
- *   csv:FILE                              a recorded trace: SECONDS[,HITS] a line
+ *   csv:FILE                              a recorded trace, see simulate/trace.h
  *
  * Threads: pure functions.
  */
@@ -43,7 +43,8 @@ struct wr_load_spec {
 
 #define WR_LOAD_MESSAGE_SIZE 160
 
-/* 20/s, 600/m; false when it is no such. */
+/* NUMBER/LENGTH, where a unit alone is one of it: 20/s, 600/minute, 1/100ms. False when it is no
+ * such. */
 bool wr_rate_parse(const char *text, struct wr_rate *out_rate);
 
 /* False: `message` says what is wrong and what is allowed. */

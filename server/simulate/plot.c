@@ -1,20 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/plot.h"
 
+#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#define SLICES 240
-#define PANEL_HEIGHT 150
-#define FOOT_HEIGHT 60
+#include "rules/duration.h"
+#include "simulate/trace_time.h"
+
+/* In pixels; WIDTH is about that of a page's text. */
 #define WIDTH 900
+#define LEFT 75
+#define RIGHT 20
+#define HEAD 75
+#define FOOT 65
+#define PANEL 90
+#define GAP 60
+
+/* ---- What is shown ---- */
 
 static double seconds(int64_t us)
 {
     return (double) us / 1e6;
 }
+
+static void put_texts(const struct wr_sim_row *row, struct wr_plot_panel *panel)
+{
+    char length[WR_DURATION_TEXT_SIZE], date[WR_TRACE_TIME_TEXT_SIZE];
+
+    wr_duration_write(row->against.per_us, length);
+    (void) snprintf(panel->title, sizeof panel->title,
+                    "%.60s: at most %.2f × %" PRIu64 " in any %s", row->rule,
+                    wr_sim_row_ratio(row, &row->trailing), row->against.hits, length);
+    wr_trace_time_write(row->origin_us, date);
+    (void) snprintf(panel->x_label, sizeof panel->x_label, "seconds%s%s",
+                    row->is_dated ? " from " : "", row->is_dated ? date : "");
+}
+
+static void sum_slices(const struct wr_passed_list *passed, int64_t length_us,
+                       struct wr_plot_panel *panel)
+{
+    uint64_t trailing = 0;
+    size_t first = 0, next = 0;
+
+    for (int64_t i = 0; i < WR_PLOT_SLICES; i++) {
+        const int64_t end_us = (i + 1) * panel->slice_us;
+
+        for (; next < passed->n && passed->items[next].at_us < end_us; next++) {
+            panel->admitted[i] += passed->items[next].hits;
+        }
+        trailing += panel->admitted[i];
+        for (; first < next && passed->items[first].at_us < end_us - length_us; first++) {
+            trailing -= passed->items[first].hits;
+        }
+        panel->trailing[i] = trailing;
+    }
+}
+
+static void find_ends(const struct wr_sim_windows *windows, int64_t origin_us,
+                      struct wr_plot_panel *panel)
+{
+    int64_t at_us = wr_sim_windows_next(windows, origin_us + 1) - origin_us;
+
+    while (at_us < panel->duration_us && windows->length_us > 4 * panel->slice_us &&
+           panel->n_ends < WR_PLOT_ENDS_MAX) {
+        panel->ends_us[panel->n_ends++] = at_us;
+        at_us = wr_sim_windows_next(windows, origin_us + at_us + 1) - origin_us;
+    }
+}
+
+struct wr_plot_panel wr_plot_panel_of(const struct wr_sim_row *row,
+                                      const struct wr_sim_windows *windows,
+                                      const struct wr_played *played)
+{
+    struct wr_plot_panel panel = {
+        .slice_us = (played->duration_us + WR_PLOT_SLICES - 1) / WR_PLOT_SLICES,
+        .duration_us = played->duration_us,
+        .limit = row->against.hits,
+        .most = row->trailing.hits,
+    };
+
+    put_texts(row, &panel);
+    sum_slices(&played->passed, row->against.per_us, &panel);
+    find_ends(windows, played->origin_us, &panel);
+    return panel;
+}
+
+/* ---- What gnuplot is told ---- */
 
 static const char *terminal_of(const char *path)
 {
@@ -26,7 +101,12 @@ static const char *terminal_of(const char *path)
     return dot != NULL && strcmp(dot, ".png") == 0 ? "pngcairo" : NULL;
 }
 
-/* In gnuplot's single quotes a quote is written twice. */
+bool wr_sim_can_plot(const char *path)
+{
+    return terminal_of(path) != NULL;
+}
+
+/* In gnuplot's single quotes a quote is written twice; what would end the line is left out. */
 static void put_quoted(FILE *out, const char *text)
 {
     (void) fputc('\'', out);
@@ -34,75 +114,58 @@ static void put_quoted(FILE *out, const char *text)
         if (*text == '\'') {
             (void) fputc('\'', out);
         }
-        (void) fputc(*text, out);
+        (void) fputc((unsigned char) *text < ' ' ? '?' : *text, out);
     }
     (void) fputc('\'', out);
 }
 
-/* Admitted in each slice, as boxes. */
-static void put_slices(FILE *out, const struct wr_played *played, int64_t slice_us)
+/* Bars, at the slices' middles; those of nothing are left out. */
+static void put_admitted(FILE *out, const struct wr_plot_panel *panel)
 {
-    uint64_t sums[SLICES] = {0};
-
-    for (size_t i = 0; i < played->passed.n; i++) {
-        sums[played->passed.items[i].at_us / slice_us] += played->passed.items[i].hits;
+    fprintf(out, "$admitted << END\n0 0\n");
+    for (int64_t i = 0; i < WR_PLOT_SLICES; i++) {
+        if (panel->admitted[i] > 0) {
+            fprintf(out, "%.6f %" PRIu64 "\n", seconds(i * panel->slice_us + panel->slice_us / 2),
+                    panel->admitted[i]);
+        }
     }
-    for (int64_t i = 0; i < SLICES; i++) {
-        fprintf(out, "%.6f %" PRIu64 "\n", seconds(i * slice_us + slice_us / 2), sums[i]);
-    }
-    fprintf(out, "e\n");
+    fprintf(out, "END\n");
 }
 
-/* Admitted in the window that ends with each slice, as a line. */
-static void put_trailing(FILE *out, const struct wr_plot_panel *panel, int64_t slice_us)
+/* Steps, at the slices' ends: where the value changes, and the last. */
+static void put_trailing(FILE *out, const struct wr_plot_panel *panel)
 {
-    const struct wr_passed_list *const passed = &panel->played->passed;
-    uint64_t sum = 0;
-    size_t first = 0, next = 0;
-
-    for (int64_t i = 1; i <= SLICES; i++) {
-        const int64_t end_us = i * slice_us;
-
-        for (; next < passed->n && passed->items[next].at_us < end_us; next++) {
-            sum += passed->items[next].hits;
+    fprintf(out, "$trailing << END\n0 0\n");
+    for (int64_t i = 0; i < WR_PLOT_SLICES; i++) {
+        if (panel->trailing[i] != (i == 0 ? 0 : panel->trailing[i - 1]) ||
+            i == WR_PLOT_SLICES - 1) {
+            fprintf(out, "%.6f %" PRIu64 "\n", seconds((i + 1) * panel->slice_us),
+                    panel->trailing[i]);
         }
-        for (; first < next && passed->items[first].at_us < end_us - panel->length_us; first++) {
-            sum -= passed->items[first].hits;
-        }
-        fprintf(out, "%.6f %" PRIu64 "\n", seconds(end_us), sum);
     }
-    fprintf(out, "e\n");
-}
-
-/* Windows of a few slices would be a wall of lines. */
-static void put_windows(FILE *out, const struct wr_plot_panel *panel, int64_t slice_us)
-{
-    fprintf(out, "unset arrow\n");
-    for (int64_t at_us = panel->length_us;
-         at_us < panel->played->duration_us && panel->length_us > 4 * slice_us;
-         at_us += panel->length_us) {
-        fprintf(out,
-                "set arrow from %.6f, graph 0 to %.6f, graph 1 nohead back dt 2 lc rgb '#999999'\n",
-                seconds(at_us), seconds(at_us));
-    }
-    fprintf(out,
-            "set arrow from graph 0, first %" PRIu64 " to graph 1, first %" PRIu64
-            " nohead back dt 3 lc rgb '#999999'\n",
-            panel->limit, panel->limit);
+    fprintf(out, "END\n");
 }
 
 static void put_panel(FILE *out, const struct wr_plot_panel *panel)
 {
-    const int64_t slice_us = (panel->played->duration_us + SLICES - 1) / SLICES;
+    static const char line[] = "nohead back dt %d lc rgb '#8a8a8a'\n";
 
-    put_windows(out, panel, slice_us);
-    fprintf(out, "set xrange [0:%.6f]\nset boxwidth %.6f\nset title ",
-            seconds(panel->played->duration_us), seconds(slice_us));
+    put_admitted(out, panel);
+    put_trailing(out, panel);
+    fprintf(out, "unset arrow\n");
+    for (size_t i = 0; i < panel->n_ends; i++) {
+        fprintf(out, "set arrow from %.6f, graph 0 to %.6f, graph 1 ", seconds(panel->ends_us[i]),
+                seconds(panel->ends_us[i]));
+        fprintf(out, line, 2);
+    }
+    fprintf(out, "set arrow from graph 0, first %" PRIu64 " to graph 1, first %" PRIu64 " ",
+            panel->limit, panel->limit);
+    fprintf(out, line, 3);
+    fprintf(out, "set xrange [0:%.6f]\nset boxwidth %.6f\nset title ", seconds(panel->duration_us),
+            seconds(panel->slice_us));
     put_quoted(out, panel->title);
-    fprintf(out, "\nplot '-' using 1:2 with boxes fs solid lc rgb '#2a6f97' notitle, "
-                 "'-' using 1:2 with steps lw 2 lc rgb '#e07a1f' notitle\n");
-    put_slices(out, panel->played, slice_us);
-    put_trailing(out, panel, slice_us);
+    fprintf(out, "\nplot $admitted with boxes fs solid noborder lc rgb '#2a6f97' notitle, "
+                 "$trailing with steps lw 2 lc rgb '#d1661a' notitle\n");
 }
 
 /* One scale for all panels, so that they can be compared. */
@@ -111,58 +174,96 @@ static uint64_t highest(const struct wr_plot_panel *panels, size_t n)
     uint64_t most = 1;
 
     for (size_t i = 0; i < n; i++) {
-        const uint64_t worst = wr_passed_worst(&panels[i].played->passed, panels[i].length_us).hits;
-
-        most = worst > most ? worst : most;
+        most = panels[i].most > most ? panels[i].most : most;
         most = panels[i].limit > most ? panels[i].limit : most;
     }
     return most;
 }
 
-static bool draw(FILE *out, const char *path, const struct wr_plot_panel *panels, size_t n)
+/* The background is white, not left open, so that the picture can be read on a dark page. */
+static void put_page(FILE *out, const char *path, size_t n)
 {
-    fprintf(out, "set terminal %s size %d,%d\nset output ", terminal_of(path), WIDTH,
-            (int) n * PANEL_HEIGHT + FOOT_HEIGHT);
+    const int height = HEAD + (int) n * (PANEL + GAP) - GAP + FOOT;
+
+    fprintf(out,
+            "set terminal %s noenhanced font ',13' background '#ffffff' size %d,%d\n"
+            "set encoding utf8\nset output ",
+            terminal_of(path), WIDTH, height);
     put_quoted(out, path);
     fprintf(out,
-            "\nset multiplot layout %zu,1 title 'admitted: in each slice of time (bars), "
-            "in the trailing window (line)'\n"
-            "set tics nomirror\nset border 3\nset lmargin 10\nset rmargin 3\n"
-            "set yrange [0:%.3f]\nset ytics %" PRIu64 "\nset title offset 0,-0.7\n",
-            n, 1.1 * (double) highest(panels, n), panels[0].limit > 0 ? panels[0].limit : 1);
+            "\nset multiplot layout %zu,1 margins %.4f,%.4f,%.4f,%.4f spacing 0,%.4f title "
+            "'hits let through: in each slice of time (bars), in the trailing window (line)'\n",
+            n, LEFT / (double) WIDTH, 1 - RIGHT / (double) WIDTH, FOOT / (double) height,
+            1 - HEAD / (double) height, GAP / (double) height);
+}
+
+static void draw(FILE *out, const char *path, const struct wr_plot_panel *panels, size_t n)
+{
+    const uint64_t top = highest(panels, n);
+
+    put_page(out, path, n);
+    fprintf(out, "set tics nomirror\nset border 3\nset yrange [0:%.3f]\nset title offset 0,-0.6\n",
+            1.1 * (double) top);
     for (size_t i = 0; i < n; i++) {
+        if (panels[i].limit > 0 && top / panels[i].limit <= 5) {
+            fprintf(out, "set ytics %" PRIu64 "\n", panels[i].limit);
+        } else {
+            fprintf(out, "set ytics autofreq\n");
+        }
         if (i + 1 == n) {
-            fprintf(out, "set xlabel 'seconds'\n");
+            fprintf(out, "set xlabel '%s'\n", panels[i].x_label);
         }
         put_panel(out, &panels[i]);
     }
     fprintf(out, "unset multiplot\n");
-    return fflush(out) == 0;
+}
+
+/* ---- gnuplot ---- */
+
+/* Its exit code, as of waitpid; -1 when it could not be started or took not all that it was told.
+ * It may end before: then writing fails, and the process is not ended by it. */
+static int run_gnuplot(const char *path, const struct wr_plot_panel *panels, size_t n)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    FILE *const gnuplot = popen("gnuplot", "w");
+
+    if (gnuplot == NULL) {
+        return -1;
+    }
+    (void) sigaction(SIGPIPE, &ignore, &before);
+
+    draw(gnuplot, path, panels, n);
+
+    const bool is_told = fflush(gnuplot) == 0;
+    const int status = pclose(gnuplot);
+
+    (void) sigaction(SIGPIPE, &before, NULL);
+    return is_told || status != 0 ? status : -1;
+}
+
+/* gnuplot would go on without its output, and write to that of the process. */
+static bool can_write(const char *path)
+{
+    FILE *const file = fopen(path, "ab");
+
+    return file != NULL && fclose(file) == 0;
 }
 
 bool wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n, FILE *err)
 {
-    if (terminal_of(path) == NULL) {
-        fprintf(err, "weir simulate: --plot %s: the name must end with .svg or .png\n", path);
+    if (!can_write(path)) {
+        fprintf(err, "weir simulate: --plot %s: %s\n", path, strerror(errno));
         return false;
     }
 
-    FILE *const gnuplot = popen("gnuplot", "w");
+    const int status = run_gnuplot(path, panels, n);
 
-    if (gnuplot == NULL) {
-        fprintf(err, "weir simulate: --plot: gnuplot could not be started\n");
-        return false;
-    }
-
-    const bool is_written = draw(gnuplot, path, panels, n);
-    const int status = pclose(gnuplot);
-
-    if (!is_written || status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    if (status != 0) {
         fprintf(err, "weir simulate: --plot %s: gnuplot did not draw it%s\n", path,
                 status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127
                     ? "; is it installed (gnuplot-nox)?"
                     : "");
-        return false;
     }
-    return true;
+    return status == 0;
 }

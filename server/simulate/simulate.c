@@ -1,143 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/simulate.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
-#include "simulate/load_spec.h"
+#include "simulate/args.h"
 #include "simulate/play.h"
 #include "simulate/plot.h"
 #include "simulate/report.h"
 #include "simulate/subject.h"
 
-#define MAX_RULES 16
+#define MAX_NOTES 1
+#define NAME_SIZE 64
 
-static const char usage[] =
-    "weir simulate --rule FILE [--rule FILE…] --load LOAD [--against LIMIT/UNIT]\n"
-    "              [--plot OUT.svg|OUT.png] [--json]\n"
-    "\n"
-    "Plays a load on a virtual clock against the first limit of each rule file, and prints what\n"
-    "was let through, and the most of it in any trailing window and in any hundredth of one.\n"
-    "What is measured against is the limit and window of the first one's first layer, or "
-    "LIMIT/UNIT,\n"
-    "as 600/m.\n"
-    "\n"
-    "  steady,rate=20/s[,for=5m]            evenly\n"
-    "  poisson,rate=20/s[,for=5m][,seed=1]  at random, independently of one another\n"
-    "  boundary[,hits=100][,gap=60ms]       so many just before a window ends, and just after\n"
-    "  adversary[,for=4m]                   whatever gets the most through in any window\n"
-    "  csv:FILE                             a recorded trace, SECONDS[,HITS] a line\n";
-
-struct setup {
-    const char *rules[MAX_RULES];
-    size_t n_rules;
-    const char *load, *plot;
-    struct wr_load_spec spec;
-    struct wr_rate against; /* 0: of the rule */
-    bool is_json, wants_help;
+/* What each rule came to. */
+struct result {
+    char names[WR_SIM_RULES_MAX][NAME_SIZE];
+    char *plays[WR_SIM_RULES_MAX]; /* owned */
+    struct wr_sim_row rows[WR_SIM_RULES_MAX];
+    struct wr_plot_panel panels[WR_SIM_RULES_MAX];
+    uint64_t attempts_left;
 };
 
-/* One rule and what it came to. */
-struct outcome {
-    struct wr_sim_subject subject;
-    struct wr_rate against;
-    struct wr_played played;
-};
-
-static bool refuse(FILE *err, const char *what, const char *text)
-{
-    fprintf(err, "weir simulate: %s%s; see weir simulate --help\n", what, text);
-    return false;
-}
-
-static bool check_setup(struct setup *setup, FILE *err)
-{
-    char message[WR_LOAD_MESSAGE_SIZE];
-
-    if (setup->n_rules == 0) {
-        return refuse(err, "name a rule file with --rule", "");
-    }
-    if (setup->load == NULL) {
-        return refuse(err, "say what to play with --load", "");
-    }
-    return wr_load_spec_parse(setup->load, &setup->spec, message) ||
-           refuse(err, "--load: ", message);
-}
-
-static bool parse(int argc, char **argv, FILE *err, struct setup *setup)
-{
-    static const struct option flags[] = {
-        {"rule", required_argument, NULL, 'r'},
-        {"load", required_argument, NULL, 'l'},
-        {"plot", required_argument, NULL, 'p'},
-        {"against", required_argument, NULL, 'a'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-
-    optind = 0;
-    opterr = 0;
-    for (int got = 0; (got = getopt_long(argc, argv, ":", flags, NULL)) != -1;) {
-        switch (got) {
-        case 'r':
-            if (setup->n_rules == MAX_RULES) {
-                return refuse(err, "over 16 rule files", "");
-            }
-            setup->rules[setup->n_rules++] = optarg;
-            break;
-        case 'l':
-            setup->load = optarg;
-            break;
-        case 'p':
-            setup->plot = optarg;
-            break;
-        case 'a':
-            if (!wr_rate_parse(optarg, &setup->against)) {
-                return refuse(err, "--against is LIMIT/UNIT, as 600/m, not ", optarg);
-            }
-            break;
-        case 'j':
-            setup->is_json = true;
-            break;
-        case 'h':
-            setup->wants_help = true;
-            return true;
-        case ':':
-            return refuse(err, argv[optind - 1], " needs a value");
-        default:
-            return refuse(err, "there is no option ", argv[optind - 1]);
-        }
-    }
-    if (optind < argc) {
-        return refuse(err, "what is that: ", argv[optind]);
-    }
-    return check_setup(setup, err);
-}
-
-static int explain(enum wr_err failed, const struct setup *setup, uint64_t line, FILE *err)
+static int explain(enum wr_err failed, FILE *err)
 {
     switch (failed) {
     case WR_ERR_IO:
-        fprintf(err, "weir simulate: %s cannot be read: %s\n", setup->spec.path, strerror(errno));
         return EX_NOINPUT;
     case WR_ERR_MALFORMED:
-        fprintf(err,
-                "weir simulate: %s:%" PRIu64 ": allowed is SECONDS[,HITS], from the beginning of "
-                "the trace and in order of time\n",
-                setup->spec.path, line);
         return EX_DATAERR;
     case WR_ERR_TOO_LARGE:
         fprintf(err,
-                "weir simulate: the load makes over %" PRIu64 " attempts; play a shorter time or "
-                "a lower limit\n",
+                "weir simulate: that makes over %" PRIu64 " attempts in all; play a shorter time, "
+                "a lower limit or fewer rules\n",
                 WR_SIM_ATTEMPTS_MAX);
         return EX_DATAERR;
     case WR_OK:
+        return EX_OK;
     case WR_ERR_NO_MEMORY:
     case WR_ERR_INVALID:
     case WR_ERR_NOT_FOUND:
@@ -149,94 +50,123 @@ static int explain(enum wr_err failed, const struct setup *setup, uint64_t line,
     }
 }
 
-static int play(const struct setup *setup, size_t index, struct outcome *outcome, FILE *err)
-{
-    uint64_t line = 0;
-
-    if (!wr_sim_subject_init(&outcome->subject, setup->rules[index], err)) {
-        return EX_DATAERR;
-    }
-
-    const struct wr_limit *const limit = &outcome->subject.node->rules[0].limit;
-
-    outcome->against = setup->against.hits > 0
-                           ? setup->against
-                           : (struct wr_rate){.hits = limit->requests, .per_us = limit->length_us};
-
-    const enum wr_err failed =
-        wr_sim_play(&outcome->subject, &setup->spec, &outcome->against, &outcome->played, &line);
-
-    return failed == WR_OK ? EX_OK : explain(failed, setup, line, err);
-}
-
 /* A file's name without what stands before and behind it. */
-static void put_title(char *title, size_t size, const char *path)
+static void put_name(char *name, const char *path)
 {
     const char *const slash = strrchr(path, '/');
-    const char *const name = slash != NULL ? slash + 1 : path;
-    const char *const dot = strrchr(name, '.');
+    const char *const begin = slash != NULL ? slash + 1 : path;
+    const char *const dot = strrchr(begin, '.');
 
-    (void) snprintf(title, size, "%.*s",
-                    (int) (dot != NULL && dot > name ? (size_t) (dot - name) : strlen(name)), name);
+    (void) snprintf(name, NAME_SIZE, "%.*s",
+                    (int) (dot != NULL && dot > begin ? (size_t) (dot - begin) : strlen(begin)),
+                    begin);
 }
 
-static int report(const struct setup *setup, const struct outcome *outcomes, FILE *out, FILE *err)
+static char *describe(const struct wr_sim_subject *subject)
 {
-    struct wr_sim_row rows[MAX_RULES];
-    struct wr_plot_panel panels[MAX_RULES];
-    char titles[MAX_RULES][64];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
 
-    for (size_t i = 0; i < setup->n_rules; i++) {
-        put_title(titles[i], sizeof titles[i], setup->rules[i]);
-        rows[i] = wr_sim_row_of(titles[i], setup->load, &outcomes[i].against, &outcomes[i].played);
-        panels[i] = (struct wr_plot_panel){.title = titles[i],
-                                           .played = &outcomes[i].played,
-                                           .length_us = outcomes[i].against.per_us,
-                                           .limit = outcomes[i].against.hits};
+    if (out == NULL) {
+        return NULL;
     }
-    if (setup->is_json) {
-        if (!wr_sim_print_json(rows, setup->n_rules, out)) {
-            return EX_IOERR;
-        }
-    } else {
-        wr_sim_print_table(rows, setup->n_rules, out);
+    wr_sim_subject_describe(subject, out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static enum wr_err play_subject(const struct wr_sim_args *args,
+                                const struct wr_sim_subject *subject, size_t i,
+                                struct result *result, struct wr_diag *diag)
+{
+    const struct wr_limit *const limit = &subject->node->rules[0].limit;
+    const struct wr_rate own = {.hits = limit->requests, .per_us = limit->length_us};
+    struct wr_sim_scene scene = {.subject = subject,
+                                 .against = args->against.hits > 0 ? args->against : own,
+                                 .attempts_left = &result->attempts_left};
+    struct wr_played played;
+
+    scene.windows = wr_sim_windows_of(limit, &scene.against);
+    put_name(result->names[i], args->rules[i]);
+    result->plays[i] = describe(subject);
+    if (result->plays[i] == NULL) {
+        return WR_ERR_NO_MEMORY;
     }
-    return setup->plot == NULL || wr_sim_plot(setup->plot, panels, setup->n_rules, err)
+
+    const enum wr_err err = wr_sim_play(&scene, &args->spec, diag, &played);
+
+    if (err == WR_OK) {
+        result->rows[i] =
+            wr_sim_row_of(result->names[i], result->plays[i], &scene.against, &played);
+        result->panels[i] = wr_plot_panel_of(&result->rows[i], &scene.windows, &played);
+    }
+    wr_played_fini(&played);
+    return err;
+}
+
+static int play(const struct wr_sim_args *args, size_t i, struct result *result, FILE *err)
+{
+    struct wr_sim_subject subject;
+    struct wr_diag diag;
+    int code = EX_DATAERR;
+
+    wr_diag_init(&diag, MAX_NOTES);
+    if (wr_sim_subject_init(&subject, args->rules[i], args->descriptor, err)) {
+        const enum wr_err failed = play_subject(args, &subject, i, result, &diag);
+
+        wr_diag_print(&diag, err);
+        code = explain(failed, err);
+    }
+    wr_sim_subject_fini(&subject);
+    wr_diag_fini(&diag);
+    return code;
+}
+
+static int report(const struct wr_sim_args *args, const struct result *result, FILE *out, FILE *err)
+{
+    if (!args->is_json) {
+        wr_sim_print_table(result->rows, args->n_rules, out);
+    } else if (!wr_sim_print_json(result->rows, args->n_rules, args->load, out)) {
+        fprintf(err, "weir simulate: the JSON could not be written; names must be UTF-8\n");
+        return EX_IOERR;
+    }
+    return args->plot == NULL || wr_sim_plot(args->plot, result->panels, args->n_rules, err)
                ? EX_OK
                : EX_UNAVAILABLE;
 }
 
-static int run(const struct setup *setup, FILE *out, FILE *err)
+static int run(const struct wr_sim_args *args, FILE *out, FILE *err)
 {
-    struct outcome *const outcomes = calloc(setup->n_rules, sizeof *outcomes);
-    int code = outcomes == NULL ? EX_OSERR : EX_OK;
-    size_t n = 0;
+    struct result *const result = calloc(1, sizeof *result);
+    int code = EX_OK;
 
-    while (code == EX_OK && n < setup->n_rules) {
-        code = play(setup, n, &outcomes[n], err);
-        n++;
+    if (result == NULL) {
+        return explain(WR_ERR_NO_MEMORY, err);
+    }
+    result->attempts_left = WR_SIM_ATTEMPTS_MAX;
+    for (size_t i = 0; i < args->n_rules && code == EX_OK; i++) {
+        code = play(args, i, result, err);
     }
     if (code == EX_OK) {
-        code = report(setup, outcomes, out, err);
+        code = report(args, result, out, err);
     }
-    for (size_t i = 0; i < n; i++) {
-        wr_played_fini(&outcomes[i].played);
-        wr_sim_subject_fini(&outcomes[i].subject);
+    for (size_t i = 0; i < args->n_rules; i++) {
+        free(result->plays[i]);
     }
-    free(outcomes);
+    free(result);
     return code;
 }
 
 int wr_simulate(int argc, char **argv, FILE *out, FILE *err)
 {
-    struct setup setup = {0};
+    struct wr_sim_args args;
 
-    if (!parse(argc, argv, err, &setup)) {
+    if (!wr_sim_args_parse(&args, argc, argv, err)) {
         return EX_USAGE;
     }
-    if (setup.wants_help) {
-        fputs(usage, out);
+    if (args.wants_help) {
+        wr_sim_args_help(out);
         return EX_OK;
     }
-    return run(&setup, out, err);
+    return run(&args, out, err);
 }

@@ -1,51 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/subject.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 #include "base/diag.h"
 #include "rules/config_yaml.h"
-#include "rules/load.h"
+#include "rules/duration.h"
+#include "rules/rule_files.h"
+#include "rules/terms.h"
+#include "simulate/descriptor.h"
 
 #define MAX_NOTES 100
 #define MAX_FILE_BYTES (32 << 20)
+#define MAX_ENTRIES 64
 #define ARENA_BYTES 4096
 
 static const struct wr_config_bounds bounds = {
-    .max_file_bytes = MAX_FILE_BYTES, .max_depth = 64, .max_nodes = 4000000};
+    .max_file_bytes = MAX_FILE_BYTES, .max_depth = MAX_ENTRIES, .max_nodes = 4000000};
 
-static bool load(struct wr_sim_subject *subject, const char *path, struct wr_diag *diag, FILE *err)
+static bool read_draft(struct wr_sim_subject *subject, const char *path, struct wr_diag *diag,
+                       struct wr_draft *out_draft)
 {
-    const struct wr_load_options options = {.paths = &path, .n_paths = 1, .bounds = bounds};
-    struct wr_load_result result = {0};
-    const enum wr_err failed = wr_rules_load(&options, diag, &result);
+    struct wr_file_text text;
 
-    wr_diag_print(diag, err);
-    subject->rules = result.rules;
-    if (failed != WR_OK && failed != WR_ERR_NOT_FOUND) {
-        fprintf(err, "weir simulate: %s: %s\n", path, wr_err_text(failed));
+    if (!wr_file_text_read(path, MAX_FILE_BYTES, diag, &text)) {
+        return false;
     }
-    return failed == WR_OK && result.n_refused == 0;
-}
-
-static bool read_text(struct wr_sim_subject *subject, const char *path, struct wr_str *out_text)
-{
-    FILE *const file = fopen(path, "rb");
-    char *const bytes = file == NULL ? NULL : wr_arena_alloc(&subject->arena, MAX_FILE_BYTES);
-
-    if (bytes != NULL) {
-        *out_text = (struct wr_str){.ptr = bytes, .len = fread(bytes, 1, MAX_FILE_BYTES, file)};
-    }
-    if (file != NULL) {
-        (void) fclose(file);
-    }
-    return bytes != NULL;
+    wr_config_yaml_parse((struct wr_str){.ptr = text.bytes, .len = text.len}, wr_str_of(path),
+                         &bounds, &subject->arena, diag, out_draft);
+    wr_draft_check(out_draft, 0, diag);
+    wr_file_text_fini(&text);
+    return !out_draft->is_refused && !out_draft->lacks_memory;
 }
 
 /* A value that the pattern matches: `*` stands for nothing at all; any value for a rule of any. */
 static struct wr_str value_for(struct wr_sim_subject *subject, struct wr_str pattern)
 {
-    static const struct wr_str any = WR_STR("x");
+    static const struct wr_str any = WR_STR("any");
     char *const value = pattern.len == 0 ? NULL : wr_arena_alloc(&subject->arena, pattern.len);
     size_t n = 0;
 
@@ -83,58 +74,131 @@ static size_t find_limit(struct wr_sim_subject *subject, const struct wr_draft_r
     return 0;
 }
 
-static bool make_request(struct wr_sim_subject *subject, const char *path, FILE *err)
+static bool make_request(struct wr_sim_subject *subject, const struct wr_draft *draft,
+                         const char *text, FILE *err)
 {
-    struct wr_str text;
-    struct wr_diag diag;
-    struct wr_draft draft;
     struct wr_descriptor *const descriptor =
         wr_arena_calloc(&subject->arena, 1, sizeof *descriptor);
     struct wr_entry *const entries =
-        wr_arena_calloc(&subject->arena, bounds.max_depth + 1, sizeof *entries);
+        wr_arena_calloc(&subject->arena, MAX_ENTRIES + 1, sizeof *entries);
 
-    if (descriptor == NULL || entries == NULL || !read_text(subject, path, &text)) {
-        fprintf(err, "weir simulate: %s cannot be read; name one rule file\n", path);
+    if (descriptor == NULL || entries == NULL) {
         return false;
     }
-    wr_diag_init(&diag, MAX_NOTES);
-    wr_config_yaml_parse(text, wr_str_of(path), &bounds, &subject->arena, &diag, &draft);
-    wr_diag_fini(&diag);
-    *descriptor = (struct wr_descriptor){
-        .entries = entries,
-        .n_entries = find_limit(subject, draft.rules, draft.n_rules, entries, 0),
-    };
-    subject->request =
-        (struct wr_request){.domain = draft.domain, .descriptors = descriptor, .n_descriptors = 1};
-
-    const struct wr_domain *const domain = wr_rules_domain(subject->rules, draft.domain);
-
-    if (domain != NULL) {
-        subject->node = wr_domain_match(domain, entries, descriptor->n_entries);
+    descriptor->entries = entries;
+    descriptor->n_entries =
+        text == NULL ? find_limit(subject, draft->rules, draft->n_rules, entries, 0)
+                     : wr_sim_descriptor_parse(text, &subject->arena, entries, MAX_ENTRIES);
+    if (descriptor->n_entries == 0 && text != NULL) {
+        fprintf(err, "weir simulate: --descriptor is KEY=VALUE[,KEY=VALUE...], not %s\n", text);
+        return false;
     }
-    if (subject->node == NULL || subject->node->n_rules == 0) {
-        fprintf(err, "weir simulate: %s has no descriptor with a limit\n", path);
+    subject->request =
+        (struct wr_request){.domain = draft->domain, .descriptors = descriptor, .n_descriptors = 1};
+    return true;
+}
+
+static bool match(struct wr_sim_subject *subject, struct wr_draft *draft)
+{
+    const struct wr_descriptor *const descriptor = subject->request.descriptors;
+
+    wr_rules_release(subject->rules);
+    subject->rules = NULL;
+    if (wr_rules_new(&draft, 1, &subject->rules) != WR_OK) {
+        return false;
+    }
+
+    const struct wr_domain *const domain = wr_rules_domain(subject->rules, draft->domain);
+
+    subject->node =
+        domain == NULL ? NULL : wr_domain_match(domain, descriptor->entries, descriptor->n_entries);
+    return subject->node != NULL && subject->node->n_rules > 0 &&
+           !subject->node->rules[0].is_unlimited;
+}
+
+static void enforce(struct wr_draft_rule *rules, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        rules[i].is_shadow = rules[i].is_quota = false;
+        enforce(rules[i].children, rules[i].n_children);
+    }
+}
+
+static bool find_node(struct wr_sim_subject *subject, struct wr_draft *draft)
+{
+    if (!match(subject, draft)) {
+        return false;
+    }
+    subject->was_on_trial = subject->node->rules[0].is_shadow || subject->node->rules[0].is_quota;
+    if (!subject->was_on_trial) {
+        return true;
+    }
+    enforce(draft->rules, draft->n_rules);
+    return match(subject, draft);
+}
+
+static bool make(struct wr_sim_subject *subject, const char *path, const char *descriptor,
+                 struct wr_draft *draft, FILE *err)
+{
+    if (!make_request(subject, draft, descriptor, err)) {
+        return false;
+    }
+    if (!find_node(subject, draft)) {
+        fprintf(err,
+                "weir simulate: %s: no descriptor with a limit%s%s; "
+                "--descriptor KEY=VALUE says which to ask\n",
+                path, descriptor == NULL ? "" : " fits ", descriptor == NULL ? "" : descriptor);
         return false;
     }
     return true;
 }
 
-bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, FILE *err)
+bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, const char *descriptor,
+                         FILE *err)
 {
     struct wr_diag diag;
+    struct wr_draft draft = {0};
 
     *subject = (struct wr_sim_subject){0};
     wr_arena_init(&subject->arena, ARENA_BYTES);
     wr_diag_init(&diag, MAX_NOTES);
 
-    const bool is_good = load(subject, path, &diag, err) && make_request(subject, path, err);
+    const bool is_good = read_draft(subject, path, &diag, &draft);
 
+    wr_diag_print(&diag, err);
     wr_diag_fini(&diag);
-    return is_good;
+    return is_good && make(subject, path, descriptor, &draft, err);
 }
 
 void wr_sim_subject_fini(struct wr_sim_subject *subject)
 {
     wr_rules_release(subject->rules);
     wr_arena_fini(&subject->arena);
+}
+
+static void describe_limit(const struct wr_limit *limit, FILE *out)
+{
+    char length[WR_DURATION_TEXT_SIZE];
+
+    wr_duration_write(limit->length_us, length);
+    fprintf(out, "%" PRIu64 " in %s by %s", limit->requests, length,
+            wr_algorithm_name(limit->algorithm));
+    if (limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET) {
+        fprintf(out, " with burst %" PRIu64, limit->burst);
+    }
+    if (limit->alignment != WR_ALIGN_EPOCH) {
+        fprintf(out, " aligned to %s", wr_alignment_name(limit->alignment));
+    }
+}
+
+void wr_sim_subject_describe(const struct wr_sim_subject *subject, FILE *out)
+{
+    const struct wr_descriptor *const descriptor = subject->request.descriptors;
+
+    wr_sim_descriptor_write(descriptor->entries, descriptor->n_entries, out);
+    for (size_t i = 0; i < subject->node->n_rules; i++) {
+        fputs(i == 0 ? ": " : " and ", out);
+        describe_limit(&subject->node->rules[i].limit, out);
+    }
+    fputs(subject->was_on_trial ? ", played as if enforced" : "", out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule that a simulation is about: that of the first descriptor of a file that has a limit, and
- * a call that meets it.
+ * What a simulation is about: the rules of a file, a call with one descriptor, and the limits that
+ * it meets. Rules on trial (shadow_mode, quota_mode) are played as enforced ones: what they would
+ * refuse is what is asked about.
  *
  * Threads: owner thread only.
  */
@@ -21,11 +22,19 @@ struct wr_sim_subject {
     struct wr_arena arena;  /* of what follows */
     struct wr_request request;
     const struct wr_node *node; /* what it matches; has at least one limit */
+    bool was_on_trial;
 };
 
-/* False after messages to `err`. */
-bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, FILE *err);
+/*
+ * Of the file `path`. `descriptor` is what to ask, see simulate/descriptor.h; NULL: what meets the
+ * first limit in the file. False after messages to `err`; to be finished in any case.
+ */
+bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, const char *descriptor,
+                         FILE *err);
 
 void wr_sim_subject_fini(struct wr_sim_subject *subject);
+
+/* Writes what is asked and the limits that it meets, without a line feed. */
+void wr_sim_subject_describe(const struct wr_sim_subject *subject, FILE *out);
 
 #endif

@@ -13,7 +13,7 @@ DEFAULT_ADDRESS = "127.0.0.1:8081"
 # What a command says, by words that it alone has.
 SAID = {" list": "envoy.service.ratelimit.v3.RateLimitService", "/ShouldRateLimit": '"overallCode": "OK"',
         "weirctl check": "OK\n", "weir check": "all good", "fixed-window.yaml --load boundary": "2.00",
-        "sliding-log.yaml --load adversary": "1.00"}
+        "sliding-log.yaml --load adversary": "1.00", "edge.yaml --descriptor": "user=ann: 100 in 1m by fixed_window"}
 
 
 def commands():

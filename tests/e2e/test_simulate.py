@@ -2,6 +2,7 @@
 """`weir simulate` from the outside: what it prints, draws and refuses."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,8 +44,60 @@ def test_the_classic_burst(rule):
 def test_the_table_is_for_people(rule):
     done = simulate("--rule", rule, "--rule", rule, "--load", "steady,rate=20/s,for=3m")
     assert done.returncode == 0, done.stderr
+    assert done.stdout.count("rule: k=any: 600 in 1m by fixed_window; measured against 600 in 1m\n") == 2
     rows = [line.split() for line in done.stdout.splitlines()]
     assert sum(row[:3] == ["rule", "1800", "1800"] for row in rows) == 2, done.stdout
+
+
+def test_help():
+    done = simulate("--help", "--nonsense")
+    assert done.returncode == 0 and done.stderr == ""
+    for word in ("--rule", "--descriptor", "--load", "--against", "--plot", "--json", "steady", "poisson", "boundary",
+                 "adversary", "csv:FILE", "50 million"):
+        assert word in done.stdout
+
+
+LAYERS = """
+domain: d
+descriptors:
+  - {key: open}
+  - key: free
+    rate_limit: {unlimited: true}
+  - key: user
+    descriptors:
+      - key: address
+        group_ip: {ipv4: 24}
+        shadow_mode: true
+        limits:
+          - {unit: minute, requests_per_unit: 60}
+          - {unit: minute, requests_per_unit: 120, algorithm: token_bucket, burst: 7}
+  - key: month
+    rate_limit: {unit: month, requests_per_unit: 50, align: calendar, time_zone: Europe/Paris}
+"""
+
+
+@pytest.mark.parametrize("descriptor, plays, admitted", [
+    (None, "user=any,address=any: 60 in 1m by fixed_window and 120 in 1m by token_bucket with burst 7, "
+           "played as if enforced", 7),
+    ("user=ann,address=192.0.2.1", "user=ann,address=192.0.2.1: 60 in 1m by fixed_window", 7),
+    ("month=1", "month=1: 50 in 30d by fixed_window aligned to calendar", 100),
+])
+def test_says_what_is_played(tmp_path, descriptor, plays, admitted):
+    path = tmp_path / "layers.yaml"
+    path.write_text(LAYERS, encoding="utf-8")
+    words = ["--rule", path, "--load", "boundary", "--json", *(["--descriptor", descriptor] if descriptor else [])]
+    done = simulate(*words)
+    assert done.returncode == 0, done.stderr
+    row, = json.loads(done.stdout)
+    assert row["plays"].startswith(plays) and row["admitted"] == admitted
+
+
+@pytest.mark.parametrize("descriptor", ["open=1", "free=1", "user=ann", "nobody=1", "user"])
+def test_nothing_to_play(tmp_path, descriptor):
+    path = tmp_path / "layers.yaml"
+    path.write_text(LAYERS, encoding="utf-8")
+    done = simulate("--rule", path, "--load", "boundary", "--descriptor", descriptor)
+    assert done.returncode == 65 and "--descriptor" in done.stderr and done.stdout == ""
 
 
 def test_against_another_window(rule):
@@ -61,6 +114,23 @@ def test_draws(rule, tmp_path, name, begin):
     assert (tmp_path / name).read_bytes().startswith(begin)
 
 
+def test_the_picture_is_for_light_and_dark_pages(rule, tmp_path):
+    """It says what it shows, and brings its background."""
+    name = tmp_path / "a_rule {1}.yaml"
+    shutil.copy(rule, name)
+    done = simulate("--rule", name, "--load", "boundary", "--plot", tmp_path / "out.svg")
+    assert done.returncode == 0, done.stderr
+    picture = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert "a_rule {1}: at most 2.00 × 600 in any 1m" in picture
+    assert 'fill="#ffffff"' in picture
+
+
+def test_a_picture_that_cannot_be_written(rule, tmp_path):
+    done = simulate("--rule", rule, "--load", "boundary", "--plot", tmp_path / "nowhere/out.svg")
+    assert done.returncode == 69 and "No such file or directory" in done.stderr
+    assert "<svg" not in done.stdout and "1200" in done.stdout
+
+
 def test_without_gnuplot(rule, tmp_path):
     done = run(binary("weir"), "simulate", "--rule", str(rule), "--load", "boundary", "--plot", "x.svg", cwd=tmp_path,
                env={"PATH": str(tmp_path)})
@@ -75,10 +145,18 @@ def test_without_gnuplot(rule, tmp_path):
     (["--rule", "RULE", "--load"], 64, "needs a value"),
     (["--rule", "RULE", "--load", "boundary", "more"], 64, "more"),
     (["--rule", "RULE", "--load", "boundary", "--against", "x"], 64, "600/m"),
+    (["--rule", "RULE", "--load", "boundary,rate=3/s"], 64, "not: 'rate'"),
+    (["--rule", "RULE", "--nonsense"], 64, "--nonsense"),
+    (["--rule", "RULE"] * 17, 64, "16"),
     (["--rule", "nowhere.yaml", "--load", "boundary"], 65, "nowhere.yaml"),
+    (["--rule", "/", "--load", "boundary"], 65, "regular file"),
+    (["--rule", "RULE", "--load", "csv:/"], 66, "directory"),
+    (["--rule", "RULE", "--load", "csv:/dev/null"], 65, "no line with a time"),
+    (["--rule", "RULE", "--load", "csv:/dev/zero"], 65, "/dev/zero:1:65"),
     (["--rule", "RULE", "--load", "csv:nowhere.csv"], 66, "nowhere.csv"),
-    (["--rule", "RULE", "--load", "boundary", "--plot", "x.gif"], 69, ".svg or .png"),
+    (["--rule", "RULE", "--load", "boundary", "--plot", "x.gif"], 64, ".svg or .png"),
     (["--rule", "RULE", "--load", "steady,rate=1000000/ms"], 65, "attempts"),
+    (["--rule", "RULE", "--load", "poisson,rate=100/s,for=36500d"], 65, "attempts"),
 ])
 def test_refused(rule, words, status, says):
     done = simulate(*(str(rule) if w == "RULE" else w for w in words))
@@ -89,7 +167,49 @@ def test_a_trace_names_its_bad_line(rule, tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text("seconds,hits\n1,2\n0.5\n", encoding="utf-8")
     done = simulate("--rule", rule, "--load", f"csv:{trace}")
-    assert done.returncode == 65 and f"{trace}:3:" in done.stderr
+    assert done.returncode == 65
+    assert done.stderr == f"{trace}:3:1: error: the time is before that of the line above; sort the trace by time\n"
+
+
+@pytest.mark.parametrize("trace", [
+    "1780307998.5,400\n1780308000,700\n",
+    "unix_ms,hits\r\n1780307998500,400\r\n1780308000000,700\r\n",
+    '"time","hits"\n"2026-06-01T11:59:58.5+02:00","400"\n"2026-06-01T10:00:00Z","700"\n',
+])
+def test_a_trace_of_real_time(rule, tmp_path, trace):
+    """Windows are those of the clock: the minute ends between the two lines."""
+    path = tmp_path / "trace.csv"
+    path.write_text(trace, encoding="utf-8", newline="")
+    done = simulate("--rule", rule, "--load", f"csv:{path}", "--json")
+    assert done.returncode == 0, done.stderr
+    row, = json.loads(done.stdout)
+    assert (row["admitted"], row["refused"]) == (400, 700)
+    assert row["trailing_window"]["from"] == "2026-06-01T09:59:58.500Z"
+    done = simulate("--rule", rule, "--load", f"csv:{path}", "--plot", tmp_path / "out.svg")
+    assert "from 2026-06-01T09:59:58.500Z to 2026-06-01T10:00:00Z" in done.stdout
+    assert "seconds from 2026-06-01T09:59:58.500Z" in (tmp_path / "out.svg").read_text(encoding="utf-8")
+
+
+def most_memory_kb(pid):
+    return int(re.search(r"^VmHWM:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(encoding="ascii"), re.M)[1])
+
+
+def test_a_trace_is_not_kept(rule, tmp_path):
+    """A million lines of refused calls take no more memory than a hundredth of that. The trace is a pipe, so all but
+    what fits into it has been read when it has been written."""
+    trace = tmp_path / "trace.csv"
+    os.mkfifo(trace)
+    sizes = []
+    for lines in (20000, 1000000):
+        with subprocess.Popen([binary("weir"), "simulate", "--rule", rule, "--load", f"csv:{trace}"],
+                              stdout=subprocess.PIPE) as process:
+            with trace.open("wb") as pipe:
+                pipe.write(b"7,1000\n" * lines)
+                pipe.flush()
+                sizes.append(most_memory_kb(process.pid))
+            assert f" {1000 * lines} ".encode() in process.stdout.read()
+        assert process.returncode == 0
+    assert sizes[1] < sizes[0] + 2000, sizes
 
 
 def test_a_rule_without_a_limit(tmp_path):
@@ -99,8 +219,68 @@ def test_a_rule_without_a_limit(tmp_path):
     assert done.returncode == 65 and "no descriptor with a limit" in done.stderr
 
 
-def test_documentation_says_what_is_simulated():
-    done = subprocess.run([sys.executable, ROOT / "scripts/figures.py", "--weir", binary("weir"), "--check"],
+@pytest.mark.parametrize("descriptor, ratio", [("login=ann", 1.0), ("user=ann", 1.1)])
+def test_the_rules_of_the_readme(tmp_path, descriptor, ratio):
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Beyond the fixed window")[2]
+    path = tmp_path / "readme.yaml"
+    path.write_text(re.search(r"^```yaml\n(.*?)^```", text, re.M | re.S)[1], encoding="utf-8")
+    done = simulate("--rule", path, "--descriptor", descriptor, "--load", "adversary", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["trailing_window"]["ratio"] == pytest.approx(ratio, abs=0.005)
+
+
+PAGE = (ROOT / "docs/algorithms.md").read_text(encoding="utf-8")
+COMMANDS = [line.removeprefix("build/bin/weir simulate ") for line in PAGE.splitlines()
+            if line.startswith("build/bin/weir simulate ")]
+
+
+def test_commands_were_found():
+    loads = {re.search(r"--load (\w+)", command)[1] for command in COMMANDS}
+    assert loads == {"boundary", "adversary", "poisson", "steady", "csv"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_of_the_documentation(tmp_path, command):
+    for folder in ("docs", "deploy"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    times = re.findall(r"`([\d.:TZ+-]+)`", PAGE.partition("### A recorded trace")[2].partition("Unix times and")[0])
+    assert len(times) == 5
+    (tmp_path / "trace.csv").write_text("\n".join(times[1:]), encoding="ascii")
+    done = simulate(*command.split(), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("--plot" in command) == (tmp_path / "out.svg").exists()
+    if "csv:" in command:
+        row, = json.loads(done.stdout)
+        assert (row["moment"]["hits"], row["moment"]["from"]) == (4, "2026-06-01T10:00:00.125Z")
+    else:
+        assert "any trailing window" in done.stdout
+
+
+def figures(root, *words):
+    return subprocess.run([sys.executable, root / "scripts/figures.py", "--weir", binary("weir"), *words],
                           capture_output=True, text=True, timeout=300, check=False, env=dict(os.environ))
+
+
+def test_documentation_says_what_is_simulated():
+    done = figures(ROOT, "--check")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "numbers agree" in done.stdout
+
+
+@pytest.mark.parametrize("file, old, new, says", [
+    ("docs/algorithms.md", r"<!--=sliding-window adversary trailing-->2\.00", "<!--=sliding-window adversary trailing-->1.99",
+     "the text says 1.99, the simulation 2.00"),
+    ("docs/algorithms.md", r"<!--=(headroom boundary passed)-->1\.40<!--/-->", "1.40", "1.40 stands outside of marks"),
+    ("docs/algorithms.md", r"(<!--=fixed-window boundary) passed-->", r"\1 pased-->", "fixed-window boundary pased"),
+    ("docs/figures/boundary.svg", r"headroom: at most 1\.40", "headroom: at most 1.30", "boundary.svg"),
+    ("docs/figures/rules/sliding-log.yaml", "600", "660", "the simulation 1.10"),
+])
+def test_documentation_that_says_something_else_is_told(tmp_path, file, old, new, says):
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/figures.py", tmp_path / "scripts")
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    assert re.search(old, text)
+    (tmp_path / file).write_text(re.sub(old, new, text, count=1), encoding="utf-8")
+    done = figures(tmp_path, "--check")
+    assert done.returncode == 1 and says in done.stdout, done.stdout + done.stderr
