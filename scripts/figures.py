@@ -19,7 +19,8 @@ TEXT = ROOT / "docs/algorithms.md"
 RULES = ROOT / "docs/figures/rules"
 PICTURE = ROOT / "docs/figures/boundary.svg"
 # From above in the picture.
-DRAWN = ["fixed-window", "small-windows", "headroom", "window-and-token-bucket", "sliding-window", "sliding-buckets"]
+DRAWN = ["fixed-window", "small-windows", "headroom", "window-and-token-bucket", "sliding-window", "sliding-buckets",
+         "sliding-log"]
 AGAINST, LIMIT = "600/m", 600
 LOADS = {"boundary": "boundary,hits=600", "adversary": "adversary,for=4m"}
 # A multiple of a limit, as this page writes them.

@@ -13,6 +13,7 @@ from weirserver import binary, run
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "docs/figures/rules"
+PAGE = (ROOT / "docs/algorithms.md").read_text(encoding="utf-8")
 RULE = """
 domain: d
 descriptors:
@@ -36,6 +37,8 @@ def test_the_classic_burst(rule):
     done = simulate("--rule", rule, "--load", "boundary", "--json")
     assert done.returncode == 0, done.stderr
     row, = json.loads(done.stdout)
+    said = set(re.findall(r"`(\w+)`", PAGE.partition("an object a rule, of")[2].partition(".\n")[0]))
+    assert {*row, *row["moment"], "trailing_window", "moment"} == said
     assert (row["admitted"], row["refused"], row["limit"], row["window_s"]) == (1200, 0, 600, 60.0)
     assert row["trailing_window"]["ratio"] == row["moment"]["ratio"] == 2.0
     assert row["trailing_window"]["from_s"] == pytest.approx(59.94)
@@ -190,6 +193,13 @@ def test_a_trace_of_real_time(rule, tmp_path, trace):
     assert "seconds from 2026-06-01T09:59:58.500Z" in (tmp_path / "out.svg").read_text(encoding="utf-8")
 
 
+def test_a_trace_from_a_pipe(rule):
+    done = subprocess.run([binary("weir"), "simulate", "--rule", rule, "--load", "csv:/dev/stdin", "--json"],
+                          input="0,600\n59,1\n60,1\n", capture_output=True, text=True, timeout=60, check=False)
+    row, = json.loads(done.stdout)
+    assert (row["admitted"], row["refused"]) == (601, 1)
+
+
 def most_memory_kb(pid):
     return int(re.search(r"^VmHWM:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(encoding="ascii"), re.M)[1])
 
@@ -229,7 +239,6 @@ def test_the_rules_of_the_readme(tmp_path, descriptor, ratio):
     assert json.loads(done.stdout)[0]["trailing_window"]["ratio"] == pytest.approx(ratio, abs=0.005)
 
 
-PAGE = (ROOT / "docs/algorithms.md").read_text(encoding="utf-8")
 COMMANDS = [line.removeprefix("build/bin/weir simulate ") for line in PAGE.splitlines()
             if line.startswith("build/bin/weir simulate ")]
 
