@@ -87,13 +87,15 @@ static void on_pair(struct walk *walk, const struct wr_config_pair *pair)
     }
     if (!wr_config_key_belongs(key, walk->level)) {
         if (wr_config_key_is_own(key)) {
-            wr_config_error(walk->reader, pair->key, walk->path, wr_config_key_home(key),
-                            "`%s` does not belong here", wr_config_key_name(key));
+            wr_config_error(walk->reader, pair->key, walk->path,
+                            wr_config_key_home(key, walk->level), "`%s` does not belong here",
+                            wr_config_key_name(key));
             return;
         }
         if (walk->level != WR_LEVEL_IGNORED) {
-            wr_config_warn(walk->reader, pair->key, walk->path, wr_config_key_home(key),
-                           "`%s` has no effect here", wr_config_key_name(key));
+            wr_config_warn(walk->reader, pair->key, walk->path,
+                           wr_config_key_home(key, walk->level), "`%s` has no effect here",
+                           wr_config_key_name(key));
         }
         if (key != WR_KEY_METADATA) {
             check_ignored(walk->reader, key, pair->value, walk->path);

@@ -117,8 +117,11 @@ bool wr_config_key_is_own(enum wr_config_key key)
     return key >= WR_KEY_LIMITS;
 }
 
-const char *wr_config_key_home(enum wr_config_key key)
+const char *wr_config_key_home(enum wr_config_key key, enum wr_config_level level)
 {
+    if (key == WR_KEY_RATE_LIMIT && level == WR_LEVEL_LIMIT) {
+        return "what it holds stands here, without it";
+    }
     switch (keys[key].levels) {
     case WR_LEVEL_TOP:
         return "it belongs to the top of the file";
@@ -137,6 +140,30 @@ const char *wr_config_key_home(enum wr_config_key key)
     default:
         return "it belongs into `rate_limit`";
     }
+}
+
+const char *wr_config_key_example(enum wr_config_key key)
+{
+    static const char *const examples[WR_KEY_COUNT] = {
+        [WR_KEY_REQUESTS_PER_UNIT] = "as in 100",
+        [WR_KEY_UNIT] = "as in minute",
+        [WR_KEY_COUNTS] = "as in admitted",
+        [WR_KEY_FAILURE_MODE] = "as in deny",
+        [WR_KEY_WINDOW] = "as in 30s",
+        [WR_KEY_UNIT_MULTIPLIER] = "as in 5",
+        [WR_KEY_ALGORITHM] = "as in token_bucket",
+        [WR_KEY_ALIGN] = "as in first_hit",
+        [WR_KEY_TIME_ZONE] = "as in Europe/Paris",
+        [WR_KEY_BURST] = "as in 20",
+        [WR_KEY_BUCKETS] = "as in 60",
+        [WR_KEY_HEADROOM] = "as in 0.7",
+        [WR_KEY_DURATION] = "as in 30s",
+        [WR_KEY_START] = "as in 0.3",
+        [WR_KEY_IPV4] = "as in 24",
+        [WR_KEY_IPV6] = "as in 64",
+    };
+
+    return examples[key];
 }
 
 const char *wr_config_level_keys(enum wr_config_level level)

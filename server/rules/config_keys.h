@@ -22,6 +22,7 @@ enum wr_config_level {
     WR_LEVEL_IGNORED = 0, /* below a key without effect: every key may stand, none has its place */
 };
 
+/* From `limits` on they are keys that files of the incumbent cannot have. */
 #define WR_CONFIG_KEY_TABLE(X)                                                                     \
     X(WR_KEY_DOMAIN, "domain", WR_LEVEL_TOP)                                                       \
     X(WR_KEY_DESCRIPTORS, "descriptors", WR_LEVEL_TOP | WR_LEVEL_RULE)                             \
@@ -39,9 +40,9 @@ enum wr_config_level {
     X(WR_KEY_UNLIMITED, "unlimited", WR_LEVEL_LIMIT)                                               \
     X(WR_KEY_NAME, "name", WR_LEVEL_LIMIT | WR_LEVEL_REPLACE)                                      \
     X(WR_KEY_REPLACES, "replaces", WR_LEVEL_LIMIT)                                                 \
+    X(WR_KEY_LIMITS, "limits", WR_LEVEL_RULE)                                                      \
     X(WR_KEY_COUNTS, "count", WR_LEVEL_TOP | WR_LEVEL_LIMIT)                                       \
     X(WR_KEY_FAILURE_MODE, "failure_mode", WR_LEVEL_LIMIT)                                         \
-    X(WR_KEY_LIMITS, "limits", WR_LEVEL_RULE)                                                      \
     X(WR_KEY_GROUP_IP, "group_ip", WR_LEVEL_RULE)                                                  \
     X(WR_KEY_WINDOW, "window", WR_LEVEL_LIMIT)                                                     \
     X(WR_KEY_UNIT_MULTIPLIER, "unit_multiplier", WR_LEVEL_LIMIT)                                   \
@@ -80,8 +81,12 @@ bool wr_config_key_is_own(enum wr_config_key key);
 /* True when `key` has an effect on `level`. */
 bool wr_config_key_belongs(enum wr_config_key key, enum wr_config_level level);
 
-/* Where `key` belongs, for messages: "`unit` belongs into `rate_limit`". */
-const char *wr_config_key_home(enum wr_config_key key);
+/* Where `key`, which stands on `level`, belongs, for messages: "it belongs into `rate_limit`". */
+const char *wr_config_key_home(enum wr_config_key key, enum wr_config_level level);
+
+/* What a value of `key` looks like, for messages to who put something of another kind there: "as in
+ * 30s". NULL where any text will do. */
+const char *wr_config_key_example(enum wr_config_key key);
 
 /* The keys of `level`, for messages: "`key`, `value`, …". */
 const char *wr_config_level_keys(enum wr_config_level level);

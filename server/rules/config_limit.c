@@ -4,6 +4,19 @@
 #include "rules/config_fields.h"
 #include "rules/config_text.h"
 
+static const char *element_of(enum wr_config_key key)
+{
+    switch ((int) key) {
+    case WR_KEY_LIMITS:
+        return "as in `- {unit: minute, requests_per_unit: 10}`";
+    case WR_KEY_REPLACES:
+        return "as in `- name: other`";
+    case WR_KEY_DESCRIPTORS:
+    default:
+        return "as in `- key: user`";
+    }
+}
+
 bool wr_config_is_list_of_maps(struct wr_config_reader *reader, const struct wr_config_node *list,
                                enum wr_config_key key, const struct wr_rule_path *path)
 {
@@ -20,7 +33,7 @@ bool wr_config_is_list_of_maps(struct wr_config_reader *reader, const struct wr_
     }
     for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
         if (item->value->kind != WR_CONFIG_MAP) {
-            wr_config_error(reader, item->value, path, NULL,
+            wr_config_error(reader, item->value, path, element_of(key),
                             "each element of `%s` must be a map, not %s", wr_config_key_name(key),
                             wr_config_is_null(item->value)
                                 ? "nothing"
@@ -174,7 +187,10 @@ void wr_config_limit_read(struct wr_config_reader *reader, const struct wr_confi
         return;
     }
     if (map->kind != WR_CONFIG_MAP) {
-        wr_config_error(reader, map, path, "as in `{unit: minute, requests_per_unit: 10}`",
+        wr_config_error(reader, map, path,
+                        map->kind == WR_CONFIG_LIST
+                            ? "`limits` is for several limits"
+                            : "as in `{unit: minute, requests_per_unit: 10}`",
                         "`rate_limit` must be a map, not %s", wr_config_kind_name(map->kind));
         return;
     }

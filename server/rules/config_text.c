@@ -4,7 +4,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "limit/limit.h"
 #include "rules/config_scalar.h"
+
+#define WANTED_SIZE 64
+
+/* A scalar of the right kind of node that is not what was wanted. */
+static void refuse_scalar(struct wr_config_reader *reader, const struct wr_config_node *scalar,
+                          enum wr_config_key key, const struct wr_rule_path *path,
+                          const char *wanted, const char *hint)
+{
+    const bool is_text = !scalar->is_plain || scalar->tag.len > 0;
+
+    wr_config_error(
+        reader, scalar, path, is_text ? "without quotes and without a tag" : hint,
+        is_text ? "`%s` must be %s, not the text \"%.*s\"" : "`%s` must be %s, not %.*s",
+        wr_config_key_name(key), wanted, wr_config_shown(scalar->text), scalar->text.ptr);
+}
 
 bool wr_config_is_null(const struct wr_config_node *node)
 {
@@ -53,8 +69,8 @@ static bool is_scalar(struct wr_config_reader *reader, const struct wr_config_no
     if (node->kind == WR_CONFIG_SCALAR) {
         return true;
     }
-    wr_config_error(reader, node, path, NULL, "`%s` must be %s, not %s", wr_config_key_name(key),
-                    wanted, wr_config_kind_name(node->kind));
+    wr_config_error(reader, node, path, wr_config_key_example(key), "`%s` must be %s, not %s",
+                    wr_config_key_name(key), wanted, wr_config_kind_name(node->kind));
     return false;
 }
 
@@ -70,6 +86,12 @@ bool wr_config_text(struct wr_config_reader *reader, const struct wr_config_node
     return true;
 }
 
+static void refuse_empty(struct wr_config_reader *reader, const struct wr_config_node *node,
+                         enum wr_config_key key, const struct wr_rule_path *path)
+{
+    wr_config_error(reader, node, path, "remove it", "`%s` is empty", wr_config_key_name(key));
+}
+
 bool wr_config_word(struct wr_config_reader *reader, const struct wr_config_node *node,
                     enum wr_config_key key, const struct wr_rule_path *path,
                     struct wr_draft_text *out_word)
@@ -82,7 +104,7 @@ bool wr_config_word(struct wr_config_reader *reader, const struct wr_config_node
         return true;
     }
     if (node->text.len == 0) {
-        wr_config_error(reader, node, path, "remove it", "`%s` is empty", wr_config_key_name(key));
+        refuse_empty(reader, node, key, path);
         return false;
     }
     *out_word = (struct wr_draft_text){.text = node->text, .place = wr_config_place(reader, node)};
@@ -99,9 +121,7 @@ bool wr_config_switch(struct wr_config_reader *reader, const struct wr_config_no
     const struct wr_scalar scalar = wr_scalar_of(node);
 
     if (scalar.kind != WR_SCALAR_BOOL && scalar.kind != WR_SCALAR_NULL) {
-        wr_config_error(reader, node, path, "without quotes",
-                        "`%s` must be true or false, not %.*s", wr_config_key_name(key),
-                        wr_config_shown(node->text), node->text.ptr);
+        refuse_scalar(reader, node, key, path, "true or false", NULL);
         return false;
     }
     *out_is_on = scalar.boolean;
@@ -116,6 +136,30 @@ static void warn_spelling(struct wr_config_reader *reader, const struct wr_confi
     (void) snprintf(hint, sizeof hint, "write %" PRIu64, number);
     wr_config_warn(reader, node, path, hint, "`%s: %.*s` is read as %" PRIu64,
                    wr_config_key_name(key), wr_config_shown(node->text), node->text.ptr, number);
+}
+
+/* What does not fit into 32 bits, or is no whole number at all. */
+static void refuse_whole(struct wr_config_reader *reader, const struct wr_config_node *node,
+                         enum wr_config_key key, const struct wr_rule_path *path, bool is_whole)
+{
+    static const struct {
+        uint32_t min, max; /* max 0: the largest number of all */
+    } ranges[WR_KEY_COUNT] = {
+        [WR_KEY_UNIT_MULTIPLIER] = {.min = 1},
+        [WR_KEY_BURST] = {.min = 1},
+        [WR_KEY_BUCKETS] = {.min = 1, .max = WR_BUCKETS_MAX},
+        [WR_KEY_IPV4] = {.max = 32},
+        [WR_KEY_IPV6] = {.max = 128},
+    };
+    const uint32_t max = ranges[key].max == 0 ? UINT32_MAX : ranges[key].max;
+    char wanted[WANTED_SIZE];
+
+    (void) snprintf(wanted, sizeof wanted, "a whole number from %" PRIu32 " to %" PRIu32,
+                    ranges[key].min, max);
+    refuse_scalar(reader, node, key, path, wanted,
+                  key == WR_KEY_REQUESTS_PER_UNIT && is_whole
+                      ? "`unlimited: true` is a limit that refuses nothing"
+                      : NULL);
 }
 
 bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_node *node,
@@ -134,10 +178,7 @@ bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_no
     }
     if (!is_whole || scalar.magnitude > UINT32_MAX ||
         (scalar.is_negative && scalar.magnitude > 0)) {
-        wr_config_error(
-            reader, node, path, node->is_plain ? NULL : "without quotes and without a tag",
-            "`%s` must be a whole number from 0 to %" PRIu32 ", not %.*s", wr_config_key_name(key),
-            UINT32_MAX, wr_config_shown(node->text), node->text.ptr);
+        refuse_whole(reader, node, key, path, is_whole);
         return false;
     }
     if (!scalar.is_plain_digits) {
@@ -161,6 +202,19 @@ bool wr_config_placed_number(struct wr_config_reader *reader, const struct wr_co
     return true;
 }
 
+/* False, after a note that the word is none of the key's. */
+static bool refuse_word(struct wr_config_reader *reader, const struct wr_config_node *node,
+                        enum wr_config_key key, const struct wr_rule_path *path, const char *hint)
+{
+    if (node->text.len == 0) {
+        refuse_empty(reader, node, key, path);
+    } else {
+        wr_config_error(reader, node, path, hint, "`%.*s` is not a `%s`",
+                        wr_config_shown(node->text), node->text.ptr, wr_config_key_name(key));
+    }
+    return false;
+}
+
 bool wr_config_count(struct wr_config_reader *reader, const struct wr_config_node *node,
                      const struct wr_rule_path *path, struct wr_policy *policy)
 {
@@ -170,12 +224,8 @@ bool wr_config_count(struct wr_config_reader *reader, const struct wr_config_nod
         return false;
     }
     policy->has_count = wr_count_of_name(text, &policy->count);
-    if (policy->has_count || wr_config_is_null(node)) {
-        return true;
-    }
-    wr_config_error(reader, node, path, "one of all, admitted, all_or_nothing",
-                    "`%.*s` is not a `count`", wr_config_shown(text), text.ptr);
-    return false;
+    return policy->has_count || wr_config_is_null(node) ||
+           refuse_word(reader, node, WR_KEY_COUNTS, path, "one of all, admitted, all_or_nothing");
 }
 
 bool wr_config_failure_mode(struct wr_config_reader *reader, const struct wr_config_node *node,
@@ -187,10 +237,6 @@ bool wr_config_failure_mode(struct wr_config_reader *reader, const struct wr_con
         return false;
     }
     policy->has_failure_mode = wr_failure_mode_of_name(text, &policy->failure_mode);
-    if (policy->has_failure_mode || wr_config_is_null(node)) {
-        return true;
-    }
-    wr_config_error(reader, node, path, "one of error, allow, deny, local",
-                    "`%.*s` is not a `failure_mode`", wr_config_shown(text), text.ptr);
-    return false;
+    return policy->has_failure_mode || wr_config_is_null(node) ||
+           refuse_word(reader, node, WR_KEY_FAILURE_MODE, path, "one of error, allow, deny, local");
 }

@@ -64,9 +64,11 @@ static void write_join_hint(const struct wr_draft_rule *first, const struct wr_d
                         wr_unit_name(units[1]), again->limit.requests_per_unit);
         return;
     }
-    (void) snprintf(
-        hint, HINT_SIZE,
-        "join the two into one rule, and their `descriptors` into one list of children");
+    (void) snprintf(hint, HINT_SIZE,
+                    "join the two into one rule, %stheir `descriptors` into one list of children",
+                    wr_draft_limits_of(first).n > 0 && wr_draft_limits_of(again).n > 0
+                        ? "their limits into one list of `limits`, and "
+                        : "and ");
 }
 
 static void add_duplicate(struct wr_check *check, const struct wr_rule_path *parent,

@@ -95,12 +95,13 @@ struct wr_draft {
 struct wr_draft_limits {
     const struct wr_draft_limit *all;
     size_t n;
+    bool is_list; /* they stand in one, if only one */
 };
 
 static inline struct wr_draft_limits wr_draft_limits_of(const struct wr_draft_rule *rule)
 {
     if (rule->n_layers > 0) {
-        return (struct wr_draft_limits){.all = rule->layers, .n = rule->n_layers};
+        return (struct wr_draft_limits){.all = rule->layers, .n = rule->n_layers, .is_list = true};
     }
     return (struct wr_draft_limits){.all = &rule->limit, .n = rule->has_limit ? 1 : 0};
 }

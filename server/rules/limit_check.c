@@ -111,26 +111,48 @@ static void check_algorithm(const struct wr_limit_pass *pass)
     }
 }
 
-/* A token comes every so many whole microseconds, rounded up: which may be fewer than were said. */
+/* What a length divided by `n` comes to in whole microseconds, rounded up, as the algorithms do. */
+static int64_t part_us(const struct wr_limit *limit, uint64_t n)
+{
+    return (limit->length_us - 1) / (int64_t) n + 1;
+}
+
+/* Whether `n` parts take over a hundredth longer than what was divided. */
+static bool is_rough(const struct wr_limit *limit, uint64_t n)
+{
+    const int64_t all_us = part_us(limit, n) * (int64_t) n;
+
+    return (all_us - limit->length_us) * 100 > all_us;
+}
+
+/* A token comes, and a bucket lasts, so many whole microseconds: fewer hits may pass than were
+ * said. */
 static void check_rounding(const struct wr_limit_pass *pass)
 {
     const struct wr_limit *const limit = &pass->limit;
 
-    if (limit->algorithm != WR_ALGORITHM_TOKEN_BUCKET || limit->requests == 0 ||
-        limit->length_us <= 0) {
+    if (limit->length_us <= 0) {
         return;
     }
+    if (limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET && limit->requests > 0 &&
+        is_rough(limit, limit->requests)) {
+        const int64_t token_us = part_us(limit, limit->requests);
 
-    const int64_t requests = (int64_t) limit->requests;
-    const int64_t interval_us = (limit->length_us - 1) / requests + 1;
-    const int64_t all_us = interval_us * requests;
-
-    if ((all_us - limit->length_us) * 100 > all_us) {
         wr_check_warn(pass->check, pass->of_limit,
                       "sliding_window and sliding_buckets count such rates to the last hit",
                       "`token_bucket` has a token every %" PRId64
-                      " microseconds, which makes %" PRId64 " in a window in place of %" PRId64,
-                      interval_us, limit->length_us / interval_us, requests);
+                      " microsecond%s, which makes %" PRId64 " in a window in place of %" PRIu64,
+                      token_us, token_us == 1 ? "" : "s", limit->length_us / token_us,
+                      limit->requests);
+    }
+    if (limit->algorithm == WR_ALGORITHM_SLIDING_BUCKETS && limit->n_buckets > 0 &&
+        limit->n_buckets <= WR_BUCKETS_MAX && is_rough(limit, limit->n_buckets)) {
+        const int64_t bucket_us = part_us(limit, limit->n_buckets);
+
+        wr_check_warn(pass->check, pass->of_limit, "fewer `buckets`, or a longer window",
+                      "%" PRIu32 " buckets of whole microseconds, %" PRId64 " each, last %" PRId64
+                      " microseconds in place of %" PRId64,
+                      limit->n_buckets, bucket_us, bucket_us * limit->n_buckets, limit->length_us);
     }
 }
 
@@ -225,7 +247,12 @@ void wr_limit_check(struct wr_check *check, const struct wr_check_subject *of_ru
     const struct wr_draft_limit *const draft = &limits->all[index];
     struct wr_check_subject of_limit = *of_rule;
     const struct wr_limit_pass pass = {
-        .check = check, .of_limit = &of_limit, .draft = draft, .limit = wr_terms_limit(draft)};
+        .check = check,
+        .of_limit = &of_limit,
+        .draft = draft,
+        .limit = wr_terms_limit(draft),
+        .name = limits->is_list ? "an element of `limits`" : "`rate_limit`",
+    };
 
     of_limit.place = draft->place;
     check_replaces(&pass);

@@ -23,19 +23,26 @@ void wr_limit_pass_refuse(const struct wr_limit_pass *pass, struct wr_place plac
     wr_check_error(pass->check, &subject, hint, "`%s` must not stand %s", name, beside);
 }
 
-static const char *describe(enum wr_duration_fault fault)
+/* What is wrong with a length, and what to do. */
+struct fault {
+    const char *text, *hint;
+};
+
+static struct fault fault_of(enum wr_duration_fault fault)
 {
+    static const char examples[] = "as in 100ms, 30s, 5m, 1h30m, 2d, 1w";
+
     switch (fault) {
     case WR_DURATION_NO_UNIT:
-        return "has no unit";
+        return (struct fault){"has no unit", examples};
     case WR_DURATION_TOO_FINE:
-        return "is no whole number of microseconds";
+        return (struct fault){"is no whole number of microseconds", examples};
     case WR_DURATION_TOO_LONG:
-        return "is more than 100 years";
+        return (struct fault){"is more than 100 years", "at most 36500d"};
     case WR_DURATION_GOOD:
     case WR_DURATION_NO_LENGTH:
     default:
-        return "is not a length of time";
+        return (struct fault){"is not a length of time", examples};
     }
 }
 
@@ -43,12 +50,13 @@ bool wr_limit_pass_duration(const struct wr_limit_pass *pass, const struct wr_dr
                             const char *name, int64_t *out_us)
 {
     const struct wr_check_subject subject = wr_limit_pass_at(pass, text->place);
-    const enum wr_duration_fault fault = wr_duration_parse(text->text, out_us);
+    const enum wr_duration_fault parsed = wr_duration_parse(text->text, out_us);
 
-    if (fault != WR_DURATION_GOOD) {
-        wr_check_error(pass->check, &subject, "as in 100ms, 30s, 5m, 1h30m, 2d, 1w",
-                       "`%s`: %.*s %s", name, wr_check_shown(text->text), text->text.ptr,
-                       describe(fault));
+    if (parsed != WR_DURATION_GOOD) {
+        const struct fault fault = fault_of(parsed);
+
+        wr_check_error(pass->check, &subject, fault.hint, "`%s`: %.*s %s", name,
+                       wr_check_shown(text->text), text->text.ptr, fault.text);
         return false;
     }
     if (*out_us < MIN_US) {

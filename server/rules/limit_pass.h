@@ -21,6 +21,7 @@ struct wr_limit_pass {
     const struct wr_check_subject *of_limit;
     const struct wr_draft_limit *draft;
     struct wr_limit limit; /* what it comes to as far as it can be read */
+    const char *name;      /* for messages that have nothing else to name */
 };
 
 /* The subject of a note at `place`, or at that of the limit when there is none. */

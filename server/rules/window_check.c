@@ -9,13 +9,14 @@
 
 static void check_unit(const struct wr_limit_pass *pass)
 {
-    static const char units[] = "one of second, minute, hour, day, week, month, year";
+    static const char units[] = "one of second, minute, hour, day, week, month, year; or `window: "
+                                "90s` in its place";
     const struct wr_draft_limit *const draft = pass->draft;
     const struct wr_check_subject of_unit = wr_limit_pass_at(pass, draft->unit_place);
     const struct wr_check_subject of_multiplier = wr_limit_pass_at(pass, draft->multiplier.place);
 
     if (draft->unit.len == 0) {
-        wr_check_error(pass->check, &of_unit, units, "`rate_limit` has no `unit`");
+        wr_check_error(pass->check, &of_unit, units, "%s has no `unit`", pass->name);
         return;
     }
     if (wr_unit_of_name(draft->unit) == WR_UNIT_UNKNOWN) {

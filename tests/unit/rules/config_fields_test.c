@@ -71,12 +71,35 @@ Test(config_fields, a_key_without_effect_draws_a_warning)
         {RULE("    rate_limit: {unit: hour, shadow_mode: true}\n"),
          "f.yaml:4:30: warning: `shadow_mode` has no effect here (in d.k); it belongs to a "
          "descriptor, beside `key`\n"},
+    };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Files of the incumbent cannot have them, and what they ask for must not be left out in silence.
+ */
+Test(config_fields, a_key_of_ours_without_effect_is_an_error)
+{
+    static const struct row rows[] = {
         {RULE("    count: all\n"),
-         "f.yaml:4:5: warning: `count` has no effect here (in d.k); it belongs into `rate_limit`, "
+         "f.yaml:4:5: error: `count` does not belong here (in d.k); it belongs into `rate_limit`, "
          "or to the top of the file\n"},
         {"domain: d\nfailure_mode: any\n",
-         "f.yaml:2:1: warning: `failure_mode` has no effect here; it belongs into "
+         "f.yaml:2:1: error: `failure_mode` does not belong here; it belongs into "
          "`rate_limit`\n"},
+        {RULE("    failure_mode: deny\n    rate_limit: {unit: hour, group_ip: {}}\n"),
+         "f.yaml:4:5: error: `failure_mode` does not belong here (in d.k); it belongs into "
+         "`rate_limit`\n"
+         "f.yaml:5:30: error: `group_ip` does not belong here (in d.k); it belongs to a "
+         "descriptor, beside `key`\n"},
+        {"domain: d\nrate_limit: {count: all}\n",
+         "f.yaml:2:1: warning: `rate_limit` has no effect here; it belongs to a descriptor, beside "
+         "`key`\n"
+         "f.yaml:2:14: error: `count` does not belong here; it belongs into `rate_limit`, or to "
+         "the top of the file\n"},
+        {RULE("    limits: [{rate_limit: {unit: hour}, unit: day}]\n"),
+         "f.yaml:4:15: warning: `rate_limit` has no effect here (in d.k); what it holds stands "
+         "here, without it\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);

@@ -146,14 +146,15 @@ Test(config_grammar, all_errors_of_a_text_are_found_at_once)
         "f.yaml:3:14: error: unknown key `colour` (in d.a); a descriptor has `key`, `value`, "
         "`rate_limit`, `limits`, `descriptors`, `shadow_mode`, `quota_mode`, `share_threshold`, "
         "`group_ip`, `detailed_metric`, `value_to_metric`, `metadata`\n"
-        "f.yaml:4:5: error: each element of `descriptors` must be a map, not a text (in d)\n"
+        "f.yaml:4:5: error: each element of `descriptors` must be a map, not a text (in d); as in "
+        "`- key: user`\n"
         "f.yaml:6:50: error: `requests_per_unit` must be a whole number from 0 to 4294967295, not "
-        "-1 (in d.b)\n"
+        "-1 (in d.b); `unlimited: true` is a limit that refuses nothing\n"
         "f.yaml:8:10: error: a descriptor has no `key` (in d.b._x); as in `- key: user`\n"
-        "f.yaml:9:31: error: `shadow_mode` must be true or false, not sometimes (in d.b.c); "
-        "without quotes\n"
+        "f.yaml:9:31: error: `shadow_mode` must be true or false, not sometimes (in "
+        "d.b.c)\n"
         "f.yaml:10:37: error: `days` is not a unit (in d.b.e); one of second, minute, hour, day, "
-        "week, month, year\n"
+        "week, month, year; or `window: 90s` in its place\n"
         "f.yaml:11:6: error: key `a` with no value is already defined at f.yaml:3:6 (in d.a); "
         "join the two into one rule, and their `descriptors` into one list of children\n");
     free(notes);
@@ -184,7 +185,8 @@ Test(config_grammar, wrong_kinds_are_refused)
          "with `- `\n"},
         {"domain: d\ndescriptors: [{key: a}, ]\n", ""},
         {"domain: d\ndescriptors: [{key: a}, ~]\n",
-         "f.yaml:2:25: error: each element of `descriptors` must be a map, not nothing (in d)\n"},
+         "f.yaml:2:25: error: each element of `descriptors` must be a map, not nothing (in d); as "
+         "in `- key: user`\n"},
         {"domain: d\ndescriptors: [{key: a, rate_limit: 5}]\n",
          "f.yaml:2:36: error: `rate_limit` must be a map, not a text (in d.a); as in `{unit: "
          "minute, requests_per_unit: 10}`\n"},
@@ -195,7 +197,7 @@ Test(config_grammar, wrong_kinds_are_refused)
          "f.yaml:2:8: error: `most` is not a `count` (in d); one of all, admitted, "
          "all_or_nothing\n"},
         {"domain: d\ncount: [all]\n",
-         "f.yaml:2:8: error: `count` must be a text, not a list (in d)\n"},
+         "f.yaml:2:8: error: `count` must be a text, not a list (in d); as in admitted\n"},
         {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, count: All}}]\n",
          "f.yaml:2:56: error: `All` is not a `count` (in d.a); one of all, admitted, "
          "all_or_nothing\n"},

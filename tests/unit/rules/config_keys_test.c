@@ -13,7 +13,7 @@ Test(config_keys, every_key_is_found_by_its_name_and_has_a_home)
 
         cr_assert_eq(wr_config_key_of(wr_str_of(name)), key, "%s", name);
         cr_assert_eq(wr_config_key_near(wr_str_of(name)), key, "%s", name);
-        cr_assert_gt(strlen(wr_config_key_home(key)), 0u, "%s", name);
+        cr_assert_gt(strlen(wr_config_key_home(key, WR_LEVEL_TOP)), 0u, "%s", name);
         cr_assert_not(wr_config_key_belongs(key, WR_LEVEL_IGNORED), "%s", name);
     }
 }
@@ -37,6 +37,21 @@ Test(config_keys, each_level_lists_the_keys_that_belong_to_it)
             }
         }
     }
+}
+
+/* Who lists whole `rate_limit`s in `limits` is told to leave the word out. */
+Test(config_keys, a_limit_in_a_limit_has_its_home_there)
+{
+    cr_assert_str_eq(wr_config_key_home(WR_KEY_RATE_LIMIT, WR_LEVEL_TOP),
+                     "it belongs to a descriptor, beside `key`");
+    cr_assert_str_eq(wr_config_key_home(WR_KEY_RATE_LIMIT, WR_LEVEL_LIMIT),
+                     "what it holds stands here, without it");
+}
+
+Test(config_keys, an_example_is_there_for_what_is_not_any_text)
+{
+    cr_assert_str_eq(wr_config_key_example(WR_KEY_WINDOW), "as in 30s");
+    cr_assert_null(wr_config_key_example(WR_KEY_NAME));
 }
 
 Test(config_keys, names_are_compared_by_case)

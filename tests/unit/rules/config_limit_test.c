@@ -11,6 +11,8 @@ struct row {
     const char *text, *notes;
 };
 
+#define UNITS "one of second, minute, hour, day, week, month, year; or `window: 90s` in its place"
+
 static void assert_notes(const struct row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -35,6 +37,9 @@ Test(config_limit, layers_and_groups_of_addresses)
         {"limits: [{unit: hour}, {unit: hour, align: first_hit}, {unit: hour, algorithm: "
          "token_bucket}]",
          ""},
+        {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: "
+         "Asia/Tokyo}, {unit: day, align: calendar, time_zone: Europe/Paris}]",
+         ""},
         {"limits: [{unlimited: true}]", ""},
         {"group_ip: {ipv4: 24, ipv6: 64}, rate_limit: {unit: hour}", ""},
         {"group_ip: {}, rate_limit: {unit: hour}", ""},
@@ -51,20 +56,28 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "f.yaml:2:32: error: `limits` is empty (in d.a); a descriptor without it has no limit\n"},
         {"limits: {unit: hour}", "f.yaml:2:32: error: `limits` must be a list, not a map (in d.a); "
                                  "each element begins with `- `\n"},
-        {"limits: [hour]",
-         "f.yaml:2:33: error: each element of `limits` must be a map, not a text (in d.a)\n"},
-        {"limits: [{unit: hour, requests_per_unit: 4}, {unit: hours}]",
-         "f.yaml:2:76: error: `hours` is not a unit (in d.a); one of second, minute, hour, day, "
-         "week, month, year\n"},
+        {"limits: [hour, ~]",
+         "f.yaml:2:33: error: each element of `limits` must be a map, not a text (in d.a); as in "
+         "`- {unit: minute, requests_per_unit: 10}`\n"
+         "f.yaml:2:39: error: each element of `limits` must be a map, not nothing (in d.a); as in "
+         "`- {unit: minute, requests_per_unit: 10}`\n"},
+        {"limits: [{unit: hour, requests_per_unit: 4}, {unit: hours}, {}]",
+         "f.yaml:2:76: error: `hours` is not a unit (in d.a); " UNITS "\n"
+         "f.yaml:2:84: error: an element of `limits` has no `unit` (in d.a); " UNITS "\n"},
+        {"limits: [{requests_per_unit: 4}]",
+         "f.yaml:2:33: error: an element of `limits` has no `unit` (in d.a); " UNITS "\n"},
+        {"rate_limit: [{unit: hour}, {unit: day}]",
+         "f.yaml:2:36: error: `rate_limit` must be a map, not a list (in d.a); `limits` is for "
+         "several limits\n"},
+        {"rate_limit: {unit: hour, replaces: [other]}",
+         "f.yaml:2:60: error: each element of `replaces` must be a map, not a text (in d.a); as in "
+         "`- name: other`\n"},
         {"limits: [{unit: hour}], rate_limit: {unit: hour}",
          "f.yaml:2:32: error: `limits` must not stand beside `rate_limit` (in d.a); move the one "
          "into the list of the other\n"},
         {"limits: [{unit: hour, requests_per_unit: 4}, {window: 60m, requests_per_unit: 9}]",
          "f.yaml:2:69: warning: this limit counts as the one at 2:33 does, of which the tighter "
          "alone decides (in d.a); remove one of the two\n"},
-        {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: "
-         "Asia/Tokyo}, {unit: day, align: calendar, time_zone: Europe/Paris}]",
-         ""},
         {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: UTC}]",
          "f.yaml:2:63: warning: this limit counts as the one at 2:33 does, of which the tighter "
          "alone decides (in d.a); remove one of the two\n"},
@@ -99,6 +112,13 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "f.yaml:2:74: error: key `a` with no value is already defined at f.yaml:2:16 (in d.a); "
          "several limits of one rule stand in a list, as in `limits: [{unit: hour, "
          "requests_per_unit: 4}, {unit: second, requests_per_unit: 2}]`\n"},
+        {"rate_limit: {window: 1s}}, {key: a, limits: [{unit: hour}]",
+         "f.yaml:2:52: error: key `a` with no value is already defined at f.yaml:2:16 (in d.a); "
+         "join the two into one rule, their limits into one list of `limits`, and their "
+         "`descriptors` into one list of children\n"},
+        {"rate_limit: {unit: hour}}, {key: a, descriptors: []",
+         "f.yaml:2:52: error: key `a` with no value is already defined at f.yaml:2:16 (in d.a); "
+         "join the two into one rule, and their `descriptors` into one list of children\n"},
     };
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);

@@ -96,6 +96,9 @@ Test(config_text, switches_are_words_without_quotes)
     cr_assert_not(wr_config_switch(&reader, &text, WR_KEY_UNLIMITED, NULL, &got));
     cr_assert_not(wr_config_switch(&reader, &number, WR_KEY_UNLIMITED, NULL, &got));
     cr_assert_eq(reader.n_errors, 2u);
+    cr_assert_not_null(strstr(texts_notes(&texts),
+                              "must be true or false, not the text \"true\"; without quotes"));
+    cr_assert_not_null(strstr(texts_notes(&texts), "must be true or false, not 1\n"));
     texts_fini(&texts);
 }
 
@@ -137,19 +140,50 @@ Test(config_text, numbers_are_whole_and_of_32_bits)
     }
 }
 
-Test(config_text, a_quoted_number_is_no_number)
+Test(config_text, a_number_that_is_none_is_told_what_the_key_takes)
 {
-    const struct wr_config_node node = quoted("3");
-    struct texts texts;
+    static const char text[] = "without quotes and without a tag";
+    static const struct {
+        const char *text;
+        bool is_quoted;
+        enum wr_config_key key;
+        const char *message;
+        const char *hint; /* empty: none */
+    } rows[] = {
+        {"3", true, WR_KEY_REQUESTS_PER_UNIT, "from 0 to 4294967295, not the text \"3\"", text},
+        {"", true, WR_KEY_REQUESTS_PER_UNIT, "from 0 to 4294967295, not the text \"\"", text},
+        {"-1", false, WR_KEY_REQUESTS_PER_UNIT, "from 0 to 4294967295, not -1",
+         "`unlimited: true` is a limit that refuses nothing"},
+        {"4294967296", false, WR_KEY_REQUESTS_PER_UNIT, "from 0 to 4294967295, not 4294967296",
+         "`unlimited: true` is a limit that refuses nothing"},
+        {"1e3", false, WR_KEY_REQUESTS_PER_UNIT, "from 0 to 4294967295, not 1e3", ""},
+        {"ten", false, WR_KEY_REQUESTS_PER_UNIT, "from 0 to 4294967295, not ten", ""},
+        {"-1", false, WR_KEY_UNIT_MULTIPLIER, "from 1 to 4294967295, not -1", ""},
+        {"1.5", false, WR_KEY_BURST, "from 1 to 4294967295, not 1.5", ""},
+        {"many", false, WR_KEY_BUCKETS, "from 1 to 1000, not many", ""},
+        {"/24", false, WR_KEY_IPV4, "from 0 to 32, not /24", ""},
+        {"64", true, WR_KEY_IPV6, "from 0 to 128, not the text \"64\"", text},
+    };
 
-    texts_init(&texts);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_config_node node =
+            rows[i].is_quoted ? quoted(rows[i].text) : plain(rows[i].text);
+        struct texts texts;
+        char want[256];
 
-    struct wr_config_reader reader = texts_reader(&texts);
-    uint32_t got;
+        texts_init(&texts);
 
-    cr_assert_not(wr_config_number(&reader, &node, WR_KEY_REQUESTS_PER_UNIT, NULL, &got));
-    cr_assert_not_null(strstr(texts_notes(&texts), "without quotes"));
-    texts_fini(&texts);
+        struct wr_config_reader reader = texts_reader(&texts);
+        uint32_t got;
+
+        (void) snprintf(want, sizeof want, "error: `%s` must be a whole number %s%s%s\n",
+                        wr_config_key_name(rows[i].key), rows[i].message,
+                        *rows[i].hint == '\0' ? "" : "; ", rows[i].hint);
+        cr_assert_not(wr_config_number(&reader, &node, rows[i].key, NULL, &got), "row %zu", i);
+        cr_assert_not_null(strstr(texts_notes(&texts), want), "row %zu: %s", i,
+                           texts_notes(&texts));
+        texts_fini(&texts);
+    }
 }
 
 Test(config_text, a_count_is_one_of_its_words_or_nothing)

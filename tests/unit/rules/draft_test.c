@@ -26,7 +26,7 @@ static void assert_notes(const struct row *rows, size_t n)
     }
 }
 
-#define UNITS "one of second, minute, hour, day, week, month, year"
+#define UNITS "one of second, minute, hour, day, week, month, year; or `window: 90s` in its place"
 
 Test(draft, units)
 {
