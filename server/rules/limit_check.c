@@ -6,6 +6,7 @@
 #include "rules/decimal.h"
 #include "rules/limit_pass.h"
 #include "rules/terms.h"
+#include "rules/twin_check.h"
 #include "rules/window_check.h"
 
 static bool needs_escape(struct wr_str text)
@@ -223,24 +224,6 @@ static void check_replaces(const struct wr_limit_pass *pass)
     }
 }
 
-/* Two that count alike would admit as one of them does, whatever the order. */
-static void check_twins(const struct wr_limit_pass *pass, const struct wr_draft_limits *limits,
-                        size_t index)
-{
-    for (size_t i = 0; i < index && pass->limit.length_us > 0; i++) {
-        const struct wr_limit before = wr_terms_limit(&limits->all[i]);
-
-        if (wr_limit_is_alike(&before, &pass->limit) &&
-            wr_str_equal(wr_terms_zone(&limits->all[i]), wr_terms_zone(pass->draft))) {
-            wr_check_warn(pass->check, pass->of_limit, "remove one of the two",
-                          "this limit counts as the one at %zu:%zu does, of which the tighter "
-                          "alone decides",
-                          limits->all[i].place.line, limits->all[i].place.column);
-            return;
-        }
-    }
-}
-
 void wr_limit_check(struct wr_check *check, const struct wr_check_subject *of_rule,
                     const struct wr_draft_limits *limits, size_t index)
 {
@@ -274,5 +257,5 @@ void wr_limit_check(struct wr_check *check, const struct wr_check_subject *of_ru
     check_headroom(&pass);
     check_warm_up(&pass);
     check_rounding(&pass);
-    check_twins(&pass, limits, index);
+    wr_twin_check(&pass, limits, index);
 }

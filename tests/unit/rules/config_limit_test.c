@@ -40,6 +40,18 @@ Test(config_limit, layers_and_groups_of_addresses)
         {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: "
          "Asia/Tokyo}, {unit: day, align: calendar, time_zone: Europe/Paris}]",
          ""},
+        /* a low rate and a small burst, and what else makes both of two limits decide */
+        {"limits: [{unit: second, requests_per_unit: 9, burst: 90, algorithm: token_bucket}, "
+         "{unit: second, requests_per_unit: 90, burst: 9, algorithm: token_bucket}]",
+         ""},
+        {"limits: [{unit: hour, algorithm: sliding_buckets}, {unit: hour, algorithm: "
+         "sliding_buckets, buckets: 1}]",
+         ""},
+        {"limits: [{unit: hour, warm_up: {duration: 1s, start: 0.5}}, {unit: hour}]", ""},
+        {"limits: [{unit: hour, requests_per_unit: 9, warm_up: {duration: 1s, start: 1}}, {unit: "
+         "hour, requests_per_unit: 20, warm_up: {duration: 1s, start: 0.1}}]",
+         ""},
+        {"limits: [{unit: hour, count: all}, {unit: hour}]", ""},
         {"limits: [{unlimited: true}]", ""},
         {"group_ip: {ipv4: 24, ipv6: 64}, rate_limit: {unit: hour}", ""},
         {"group_ip: {}, rate_limit: {unit: hour}", ""},
@@ -77,6 +89,14 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "into the list of the other\n"},
         {"limits: [{unit: hour, requests_per_unit: 4}, {window: 60m, requests_per_unit: 9}]",
          "f.yaml:2:69: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "alone decides (in d.a); remove one of the two\n"},
+        {"limits: [{unit: second, requests_per_unit: 9, burst: 9, algorithm: token_bucket}, "
+         "{unit: second, requests_per_unit: 90, burst: 9, algorithm: token_bucket}]",
+         "f.yaml:2:106: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "alone decides (in d.a); remove one of the two\n"},
+        {"limits: [{unit: hour, requests_per_unit: 20, warm_up: {duration: 1s, start: 0.5}}, "
+         "{unit: hour, requests_per_unit: 9, warm_up: {duration: 1s, start: 0.1}}]",
+         "f.yaml:2:107: warning: this limit counts as the one at 2:33 does, of which the tighter "
          "alone decides (in d.a); remove one of the two\n"},
         {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: UTC}]",
          "f.yaml:2:63: warning: this limit counts as the one at 2:33 does, of which the tighter "
