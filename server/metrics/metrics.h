@@ -21,8 +21,8 @@
     X(WR_METRIC_CALLS_INVALID, "calls_invalid_total",                                              \
       "Calls refused as INVALID_ARGUMENT: malformed, incomplete or a bad override.")               \
     X(WR_METRIC_CALLS_TOO_LARGE, "calls_too_large_total",                                          \
-      "Calls refused as RESOURCE_EXHAUSTED: too many descriptors or entries, or too large once "   \
-      "unpacked. What the transport refuses by its size alone is not seen.")                       \
+      "Calls refused as RESOURCE_EXHAUSTED: too many descriptors, entries or limits met, or too "  \
+      "large once unpacked. What the transport refuses by its size alone is not seen.")            \
     X(WR_METRIC_CALLS_NO_RULES, "calls_no_rules_total",                                            \
       "Calls answered UNAVAILABLE because no rules were loaded yet.")                              \
     X(WR_METRIC_CALLS_FAILED, "calls_failed_total",                                                \
