@@ -138,7 +138,7 @@ part_e2e() {
 }
 
 part_docs() {
-    build_preset asan --target weir
+    build_preset asan --target weir stress_limit_guarantees
     run_pytest "$root/tests/docs"
 }
 
