@@ -38,12 +38,12 @@ enum wr_counter_clock {
 struct wr_counter_kind {
     enum wr_counter_clock clock;
     /*
-     * The words, at least 2, that a state must have before a take or refund of `limit`. `state` is
-     * what there is so far, all zero when that is nothing. A store that has fewer adds words of
-     * zero behind; one that has more leaves them. Except for sliding_buckets and sliding_log, they
-     * are few and always the same.
+     * The words, at least 2, that a state must have before a take of `hits` from `limit`, or of
+     * fewer; before a refund those for a take of 0. `state` is what there is so far, all zero when
+     * that is nothing. A store that has fewer adds words of zero behind; one that has more leaves
+     * them. Except for sliding_buckets and sliding_log, they are few and always the same.
      */
-    uint32_t (*state_words)(const void *state, const struct wr_limit *limit);
+    uint32_t (*state_words)(const void *state, const struct wr_limit *limit, uint64_t hits);
     /* What a take of `hits` would come to, and a look when there are none. */
     struct wr_verdict (*peek)(const void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us);

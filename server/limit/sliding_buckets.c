@@ -31,6 +31,8 @@ static inline uint64_t count_at(const struct wr_sliding_buckets *state, uint32_t
     uint64_t wide;
 
     switch (state->width) {
+    case sizeof(uint8_t):
+        return (uint8_t) *at;
     case sizeof narrow:
         memcpy(&narrow, at, sizeof narrow);
         return narrow;
@@ -50,6 +52,9 @@ static void set_count(struct wr_sliding_buckets *state, uint32_t place, uint64_t
     const uint32_t middle = (uint32_t) count;
 
     switch (state->width) {
+    case sizeof(uint8_t):
+        *(uint8_t *) at = (uint8_t) count;
+        break;
     case sizeof narrow:
         memcpy(at, &narrow, sizeof narrow);
         break;
@@ -145,12 +150,16 @@ static inline int64_t reset_of(const struct view *view, const struct wr_sliding_
     return wait_for(view, state, after - target, now_us);
 }
 
-static uint16_t width_for(const struct wr_limit *limit)
+/* Of a count, in bytes. */
+static uint16_t width_of(uint64_t count)
 {
-    if (limit->count == WR_COUNT_ALL) {
-        return sizeof(uint64_t);
+    if (count <= UINT8_MAX) {
+        return sizeof(uint8_t);
     }
-    return limit->requests <= UINT16_MAX ? sizeof(uint16_t) : sizeof(uint32_t);
+    if (count <= UINT16_MAX) {
+        return sizeof(uint16_t);
+    }
+    return count <= UINT32_MAX ? sizeof(uint32_t) : sizeof(uint64_t);
 }
 
 /* From the last to the first, so that none is written over before it is read. */
@@ -168,37 +177,35 @@ static void widen(struct wr_sliding_buckets *state, uint16_t width)
     }
 }
 
-/* Lays the state out for `limit`, with `used` hits in one bucket. */
-static void lay_out(struct wr_sliding_buckets *state, const struct wr_limit *limit,
-                    const struct view *view, uint64_t used)
+/* Lays the state out as the view has it, with `used` hits in one bucket, which then gets `more`. */
+static void lay_out(struct wr_sliding_buckets *state, const struct view *view, uint64_t used,
+                    uint64_t more)
 {
-    const uint16_t needed = width_for(limit);
-    const uint16_t width = used > 0 && state->width > needed ? state->width : needed;
-
     memset(state + 1, 0, (size_t) (state->n + 1) * state->width);
     state->used = used;
     state->bucket_us = view->bucket_us;
     state->n = (uint16_t) view->n;
     state->newest = 0;
     state->span = 1;
-    state->width = width;
+    state->width = width_of(used + more);
     state->expiry_us = view->start_us + (view->n + 1) * view->bucket_us;
     set_count(state, 0, used);
 }
 
-/* Makes the state what the view is, by the limit in force. */
+/* Makes the state what the view is, by the limit in force, and its newest bucket wide enough for
+ * `more`. */
 static void settle(struct wr_sliding_buckets *state, const struct wr_limit *limit,
-                   const struct view *view, int64_t now_us)
+                   const struct view *view, uint64_t more, int64_t now_us)
 {
     if (view->is_new) {
-        lay_out(state, limit, view, 0);
+        lay_out(state, view, 0, more);
         return;
     }
     if (state->n != limit->n_buckets) {
         struct view anew;
 
         look_at_nothing(&anew, limit, now_us);
-        lay_out(state, limit, &anew, view->used);
+        lay_out(state, &anew, view->used, more);
         return;
     }
     for (uint32_t i = 0; i < view->n_gone; i++) {
@@ -209,8 +216,11 @@ static void settle(struct wr_sliding_buckets *state, const struct wr_limit *limi
     state->span = state->span > 0 ? state->span : 1;
     state->used = view->used;
     state->expiry_us = view->start_us + (state->n + 1) * state->bucket_us;
-    if (state->width < width_for(limit)) {
-        widen(state, width_for(limit));
+
+    const uint16_t needed = width_of(count_at(state, state->newest) + more);
+
+    if (state->width < needed) {
+        widen(state, needed);
     }
 }
 
@@ -231,9 +241,10 @@ static void charge(struct wr_sliding_buckets *state, const struct wr_limit *limi
                    const struct view *view, uint64_t hits, int64_t now_us)
 {
     const uint64_t used = wr_count_add(view->used, hits);
+    const uint64_t more = used - view->used;
 
-    settle(state, limit, view, now_us);
-    set_count(state, state->newest, count_at(state, state->newest) + (used - view->used));
+    settle(state, limit, view, more, now_us);
+    set_count(state, state->newest, count_at(state, state->newest) + more);
     state->used = used;
 }
 
@@ -275,7 +286,7 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
 
     look(&view, buckets, limit, now_us);
     if (hits > 0 && view.used > 0) {
-        settle(buckets, limit, &view, now_us);
+        settle(buckets, limit, &view, 0, now_us);
         give_back(buckets, hits);
     }
 
@@ -292,11 +303,26 @@ static uint32_t words_of(uint32_t n, uint32_t width)
     return (uint32_t) ((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
 }
 
+/* What the bucket that hits go into comes to: the newest, whether or not it still is when they
+ * come, or another with all that was counted. */
+static uint64_t most_counted(const struct wr_sliding_buckets *state, const struct wr_limit *limit,
+                             uint64_t hits)
+{
+    const bool is_bound = limit->count != WR_COUNT_ALL && hits > limit->requests;
+    const uint64_t more = is_bound ? limit->requests : hits;
+
+    if (state->used == 0) {
+        return wr_count_add(0, more);
+    }
+    return wr_count_add(state->n == limit->n_buckets ? count_at(state, state->newest) : state->used,
+                        more);
+}
+
 /* For what there is and for what the limit asks for, either of which may be laid out. */
-static uint32_t state_words(const void *state, const struct wr_limit *limit)
+static uint32_t state_words(const void *state, const struct wr_limit *limit, uint64_t hits)
 {
     const struct wr_sliding_buckets *const buckets = state;
-    const uint16_t needed = width_for(limit);
+    const uint16_t needed = width_of(most_counted(buckets, limit, hits));
     const uint16_t width = buckets->width > needed ? buckets->width : needed;
 
     return words_of(buckets->n > limit->n_buckets ? buckets->n : limit->n_buckets, width);

@@ -10,8 +10,8 @@
  * nothing. A refund takes back from the newest bucket first. A changed limit is compared with what
  * was counted; when n has changed, all that was counted goes into the newest bucket.
  *
- * Counts are 16 bits wide while a limit that counts what fits is no larger, 32 when it is, and 64
- * when it counts all; a state never becomes narrower.
+ * Counts are a byte wide, and become two, four or eight when one of them no longer fits; they stay
+ * so until all that was counted is forgotten.
  * Clock: monotonic. Threads: pure functions; the caller holds the lock that guards the state.
  */
 #ifndef WR_LIMIT_SLIDING_BUCKETS_H
@@ -30,7 +30,7 @@ struct wr_sliding_buckets {
     uint16_t n;
     uint16_t newest; /* its place */
     uint16_t span;   /* from the oldest bucket with a hit to the newest */
-    uint16_t width;  /* of a count: 2, 4 or 8 bytes */
+    uint16_t width;  /* of a count: 1, 2, 4 or 8 bytes */
 };
 
 extern const struct wr_counter_kind wr_sliding_buckets_kind;

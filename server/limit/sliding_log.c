@@ -10,7 +10,8 @@
 _Static_assert(offsetof(struct wr_sliding_log, expiry_us) == 0, "a state begins with its expiry");
 _Static_assert(WR_SLIDING_LOG_MAX < UINT16_MAX, "places fit");
 
-/* Entries that a ring grows by. */
+/* Entries that a ring grows by, while it has fewer than eight and from then on. */
+#define FIRST_STEP 4U
 #define STEP 8U
 
 /* The log at one time. */
@@ -118,11 +119,12 @@ static void settle(struct wr_sliding_log *log, const struct view *view)
 static uint32_t capacity_for(const struct wr_sliding_log *log, const struct wr_limit *limit)
 {
     const uint32_t most = most_entries(limit);
+    const uint32_t next = log->capacity + (log->capacity < STEP ? FIRST_STEP : STEP);
 
     if (log->n < log->capacity || log->n >= most) {
         return log->capacity;
     }
-    return log->capacity + STEP < most ? log->capacity + STEP : most;
+    return next < most ? next : most;
 }
 
 /* In a full ring, the entries from the first place on move to its new end. */
@@ -231,8 +233,10 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
     return verdict;
 }
 
-static uint32_t state_words(const void *state, const struct wr_limit *limit)
+static uint32_t state_words(const void *state, const struct wr_limit *limit, uint64_t hits)
 {
+    (void) hits;
+
     const size_t bytes = sizeof(struct wr_sliding_log) +
                          (size_t) capacity_for(state, limit) * sizeof(struct wr_sliding_log_entry);
 

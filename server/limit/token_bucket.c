@@ -199,10 +199,11 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
     return verdict;
 }
 
-static uint32_t state_words(const void *state, const struct wr_limit *limit)
+static uint32_t state_words(const void *state, const struct wr_limit *limit, uint64_t hits)
 {
     (void) state;
     (void) limit;
+    (void) hits;
     return sizeof(struct wr_token_bucket) / sizeof(uint64_t);
 }
 

@@ -124,12 +124,12 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
     return verdict;
 }
 
-static uint32_t state_words(const void *state, const struct wr_limit *limit)
+static uint32_t state_words(const void *state, const struct wr_limit *limit, uint64_t hits)
 {
     const struct wr_warm_up *const warm_up = state;
 
     return (uint32_t) (sizeof *warm_up / sizeof(uint64_t)) +
-           kind_of(limit)->state_words(warm_up->kind, limit);
+           kind_of(limit)->state_words(warm_up->kind, limit, hits);
 }
 
 const struct wr_counter_kind wr_warm_up_kinds[] = {

@@ -172,12 +172,13 @@ static struct wr_limit limit_as_charged(const struct group *group,
 static void reserve_locked(struct group *group, const struct run *run) WR_UNCHECKED
 {
     struct wr_group_member *const first = run->members;
+    const uint64_t sum = hits_of(run);
 
     for (size_t i = 0; i < run->n; i++) {
         if (needs_place(&run->members[i])) {
             const struct wr_limit limit = limit_as_charged(group, &run->members[i]);
             const enum wr_take_answer answer = wr_stripe_reserve_locked(
-                first->stripe, &first->hash, &limit, group->events, &first->is_kept);
+                first->stripe, &first->hash, &limit, sum, group->events, &first->is_kept);
 
             if (answer != WR_TAKE_DECIDED) {
                 refuse_place(group, run, answer);

@@ -11,8 +11,7 @@
  * store/stripe.h). Each stripe has an equal share: a hit on a new counter, or on one that has to
  * grow, is answered WR_TAKE_FULL when all of its stripe's share are live, after everything in the
  * stripe that has expired was removed; unless it is over the limit and not booked, which needs no
- * room. Nor does a look, nor a refund, save on buckets that have become more or wider since they
- * were hit.
+ * room. Nor does a look, nor a refund, save on buckets that have become more since they were hit.
  * Answers inline. One stripe is locked at a time and nothing is called under it, save for a group
  * that has a take of WR_COUNT_ALL_OR_NOTHING, and for WR_CHARGE_STOP: then all stripes of the takes
  * are locked at once, in ascending order. Needs the batch's arena for these, and answers every take

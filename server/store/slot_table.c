@@ -12,40 +12,90 @@ _Static_assert(sizeof(struct wr_slot) % sizeof(uint64_t) == 0, "slots are whole 
 
 void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool has_blocks)
 {
+    const size_t bytes = wr_slot_bytes(state_words);
+
     *table = (struct wr_slot_table){
         .state_words = state_words & 31,
+        .has_tags = bytes % WR_CACHE_LINE_BYTES == 0 && bytes > WR_CACHE_LINE_BYTES,
         .has_blocks = has_blocks,
         .earliest_us = INT64_MAX,
     };
 }
 
-static struct wr_slot *slot_at(const struct wr_slot_table *table, uint32_t i)
+/* Whole cache lines, so that the slots are, too. */
+static inline size_t tag_bytes(const struct wr_slot_table *table)
 {
-    return (struct wr_slot *) (table->words + i * (HASH_WORDS + table->state_words));
+    const size_t capacity = table->capacity;
+    const size_t lines = (capacity + WR_CACHE_LINE_BYTES - 1) / WR_CACHE_LINE_BYTES;
+
+    return table->has_tags ? lines * WR_CACHE_LINE_BYTES : 0;
 }
 
-static bool is_free(const struct wr_slot *slot)
+static inline uint8_t *tag_at(const struct wr_slot_table *table, uint32_t i)
 {
-    return slot->state[0] == 0;
+    return (uint8_t *) table->words + i;
+}
+
+/* Never that of a free slot, which is 0. */
+static inline uint8_t tag_of(const struct wr_hash *hash)
+{
+    const uint8_t tag = (uint8_t) hash->low;
+
+    return tag == 0 ? 1 : tag;
+}
+
+static inline uint64_t *first_slot(const struct wr_slot_table *table)
+{
+    return table->words + tag_bytes(table) / sizeof(uint64_t);
+}
+
+static struct wr_slot *slot_at(const struct wr_slot_table *table, uint32_t i)
+{
+    return (struct wr_slot *) (first_slot(table) + i * (HASH_WORDS + table->state_words));
+}
+
+static bool is_free(const struct wr_slot_table *table, uint32_t i)
+{
+    return table->has_tags ? *tag_at(table, i) == 0 : slot_at(table, i)->state[0] == 0;
+}
+
+static void set_free(struct wr_slot_table *table, uint32_t i)
+{
+    if (table->has_tags) {
+        *tag_at(table, i) = 0;
+    } else {
+        slot_at(table, i)->state[0] = 0;
+    }
+}
+
+static void fill(struct wr_slot_table *table, uint32_t i, const struct wr_hash *hash,
+                 const uint64_t *state)
+{
+    struct wr_slot *const slot = slot_at(table, i);
+
+    if (table->has_tags) {
+        *tag_at(table, i) = tag_of(hash);
+    }
+    slot->hash = *hash;
+    for (uint32_t k = 0; k < table->state_words; k++) {
+        slot->state[k] = state[k];
+    }
+}
+
+size_t wr_slot_table_bytes(const struct wr_slot_table *table)
+{
+    return tag_bytes(table) + table->capacity * wr_slot_bytes(table->state_words);
 }
 
 void wr_slot_table_fini(struct wr_slot_table *table)
 {
     for (uint32_t i = 0; table->has_blocks && i < table->capacity; i++) {
-        if (!is_free(slot_at(table, i))) {
+        if (!is_free(table, i)) {
             wr_block_destroy(wr_slot_block(slot_at(table, i)));
         }
     }
     free(table->words);
     wr_slot_table_init(table, table->state_words, table->has_blocks);
-}
-
-static void copy_state(const struct wr_slot_table *table, struct wr_slot *slot,
-                       const uint64_t *state)
-{
-    for (uint32_t i = 0; i < table->state_words; i++) {
-        slot->state[i] = state[i];
-    }
 }
 
 /* Any capacity will do: the upper half of `low` is scaled to it (Lemire's multiply and shift). */
@@ -67,7 +117,7 @@ static inline struct wr_slot *find(const struct wr_slot_table *table, const stru
     for (uint32_t i = home_of(hash, capacity);; i = next_of(i, capacity)) {
         struct wr_slot *const slot = (struct wr_slot *) (table->words + i * slot_words);
 
-        if (is_free(slot)) {
+        if (slot->state[0] == 0) {
             return NULL;
         }
         if (wr_hash_equal(slot->hash, *hash)) {
@@ -76,61 +126,113 @@ static inline struct wr_slot *find(const struct wr_slot_table *table, const stru
     }
 }
 
+static inline void fetch(const struct wr_slot_table *table, uint32_t i)
+{
+    const char *const slot = (const char *) slot_at(table, i);
+
+    for (size_t at = 0; at < wr_slot_bytes(table->state_words); at += WR_CACHE_LINE_BYTES) {
+        __builtin_prefetch(slot + at, 1);
+    }
+}
+
+/* The home slot, which is the right one more often than not, is fetched along with its tag: both
+ * are far away. All of a slot is, since who asked for it reads on behind the hash. */
+static struct wr_slot *find_by_tag(const struct wr_slot_table *table, const struct wr_hash *hash)
+{
+    const uint32_t capacity = table->capacity, home = home_of(hash, capacity);
+    const uint8_t tag = tag_of(hash);
+
+    fetch(table, home);
+    for (uint32_t i = home; *tag_at(table, i) != 0; i = next_of(i, capacity)) {
+        if (*tag_at(table, i) != tag) {
+            continue;
+        }
+
+        struct wr_slot *const slot = slot_at(table, i);
+
+        fetch(table, i);
+        if (wr_hash_equal(slot->hash, *hash)) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
 /* Once more for the smallest states, which are the most frequent. */
 struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const struct wr_hash *hash)
 {
     if (table->n_used == 0) {
         return NULL;
     }
-    return table->state_words == 2 ? find(table, hash, HASH_WORDS + 2)
-                                   : find(table, hash, HASH_WORDS + table->state_words);
+    if (table->state_words == 2) {
+        return find(table, hash, HASH_WORDS + 2);
+    }
+    return table->has_tags ? find_by_tag(table, hash)
+                           : find(table, hash, HASH_WORDS + table->state_words);
 }
 
 static void place(struct wr_slot_table *table, const struct wr_hash *hash, const uint64_t *state)
 {
     uint32_t i = home_of(hash, table->capacity);
 
-    while (!is_free(slot_at(table, i))) {
+    while (!is_free(table, i)) {
         i = next_of(i, table->capacity);
     }
-
-    struct wr_slot *const slot = slot_at(table, i);
-
-    slot->hash = *hash;
-    copy_state(table, slot, state);
+    fill(table, i, hash, state);
 }
 
-/* Two thirds of it are used by `n` counters. */
-static uint32_t capacity_for(uint32_t n)
+/* Two thirds of it are used by `n` counters; with tags three quarters. */
+static uint32_t capacity_for(const struct wr_slot_table *table, uint32_t n)
 {
-    const uint32_t capacity = n + n / 2 + 1;
+    const uint32_t capacity = n + n / (table->has_tags ? 3 : 2) + 1;
 
     return capacity < MIN_CAPACITY ? MIN_CAPACITY : capacity;
 }
 
+/* What is needed of it to be empty is zero: tags, or slots. */
+static uint64_t *new_words(const struct wr_slot_table *table)
+{
+    if (!table->has_tags) {
+        return calloc(table->capacity, wr_slot_bytes(table->state_words));
+    }
+
+    uint64_t *const words = aligned_alloc(WR_CACHE_LINE_BYTES, wr_slot_table_bytes(table));
+
+    if (words != NULL) {
+        memset(words, 0, tag_bytes(table));
+    }
+    return words;
+}
+
 static bool rebuild(struct wr_slot_table *table, uint32_t capacity)
 {
+    struct wr_slot_table after = *table;
+
     if (capacity > WR_SLOT_TABLE_MAX) {
+        return false;
+    }
+    after.capacity = capacity & WR_SLOT_TABLE_MAX;
+    after.words = new_words(&after);
+    if (after.words == NULL) {
         return false;
     }
 
     const struct wr_slot_table before = *table;
-    uint64_t *const words = calloc(capacity, wr_slot_bytes(table->state_words));
 
-    if (words == NULL) {
-        return false;
-    }
-    table->words = words;
-    table->capacity = capacity & WR_SLOT_TABLE_MAX;
+    *table = after;
     for (uint32_t i = 0; i < before.capacity; i++) {
-        const struct wr_slot *const slot = slot_at(&before, i);
-
-        if (!is_free(slot)) {
-            place(table, &slot->hash, slot->state);
+        if (!is_free(&before, i)) {
+            place(table, &slot_at(&before, i)->hash, slot_at(&before, i)->state);
         }
     }
     free(before.words);
     return true;
+}
+
+/* More than four fifths of it are used by `n` counters; with tags nine tenths. */
+static bool is_filled(const struct wr_slot_table *table, uint32_t n)
+{
+    return table->has_tags ? n * 10 > table->capacity * 9 : n * 5 > table->capacity * 4;
 }
 
 bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_hash *hash,
@@ -139,7 +241,7 @@ bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_hash *hash,
     const uint32_t n = table->n_used + 1;
 
     /* Without memory to grow it goes on, slower, while one slot stays free to end a search. */
-    if (n * 5 > table->capacity * 4 && !rebuild(table, capacity_for(n)) && n >= table->capacity) {
+    if (is_filled(table, n) && !rebuild(table, capacity_for(table, n)) && n >= table->capacity) {
         return false;
     }
     place(table, hash, state);
@@ -161,7 +263,7 @@ static struct wr_slot_sweep count_expired(struct wr_slot_table *table, int64_t n
     for (uint32_t i = 0; i < table->capacity; i++) {
         const struct wr_slot *const slot = slot_at(table, i);
 
-        if (is_free(slot)) {
+        if (is_free(table, i)) {
             continue;
         }
         if (!is_expired(slot, now_us)) {
@@ -187,22 +289,21 @@ static void erase(struct wr_slot_table *table, uint32_t hole)
     if (table->has_blocks) {
         wr_block_destroy(wr_slot_block(slot_at(table, hole)));
     }
-    for (uint32_t i = next_of(hole, table->capacity); !is_free(slot_at(table, i));
+    for (uint32_t i = next_of(hole, table->capacity); !is_free(table, i);
          i = next_of(i, table->capacity)) {
         const struct wr_slot *const slot = slot_at(table, i);
 
         if (is_between(home_of(&slot->hash, table->capacity), hole, i)) {
-            slot_at(table, hole)->hash = slot->hash;
-            copy_state(table, slot_at(table, hole), slot->state);
+            fill(table, hole, &slot->hash, slot->state);
             hole = i;
         }
     }
-    memset(slot_at(table, hole), 0, wr_slot_bytes(table->state_words));
+    set_free(table, hole);
 }
 
 void wr_slot_table_remove(struct wr_slot_table *table, struct wr_slot *slot)
 {
-    const size_t words = (size_t) ((uint64_t *) slot - table->words);
+    const size_t words = (size_t) ((uint64_t *) slot - first_slot(table));
 
     erase(table, (uint32_t) (words / (HASH_WORDS + table->state_words)));
     table->n_used--;
@@ -212,7 +313,7 @@ void wr_slot_table_remove(struct wr_slot_table *table, struct wr_slot *slot)
 static void erase_expired(struct wr_slot_table *table, int64_t now_us)
 {
     for (uint32_t i = 0; i < table->capacity;) {
-        if (!is_free(slot_at(table, i)) && is_expired(slot_at(table, i), now_us)) {
+        if (!is_free(table, i) && is_expired(slot_at(table, i), now_us)) {
             erase(table, i);
         } else {
             i++;
@@ -234,7 +335,7 @@ struct wr_slot_sweep wr_slot_table_sweep(struct wr_slot_table *table, int64_t no
         table->n_used = n_live;
     }
     if (n_live * 5 < table->capacity * 2 && table->capacity > MIN_CAPACITY) {
-        (void) rebuild(table, capacity_for(n_live)); /* without memory it stays large */
+        (void) rebuild(table, capacity_for(table, n_live)); /* without memory it stays large */
     }
     return expired;
 }

@@ -7,6 +7,10 @@
  * the expiry (limit/algorithm.h), by one clock for all counters of a table. A table of blocks has
  * the expiry in its slots, and owns the blocks.
  *
+ * A table of large states has tags: a byte a slot, made of the hash, which lie together, so that a
+ * search reads hardly any slot but the one it is for. So the table can be fuller, and grows when
+ * nine tenths are used. Its slots begin with a cache line.
+ *
  * Invariant: every counter is reached from its home slot without crossing a free one, and no
  * counter expires before `earliest_us`.
  * Threads: the caller holds the lock that guards the table.
@@ -28,20 +32,24 @@
 /* One counter; that of a fixed window is half a cache line. */
 struct wr_slot {
     struct wr_hash hash;
-    uint64_t state[]; /* as many words as the table says; the first is 0 when the slot is free */
+    uint64_t state[]; /* as many words as the table says; the first is not 0, but in a slot that is
+                         free and has no tag to tell so */
 };
 
-#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 26) - 1)
+#define WR_SLOT_TABLE_MAX ((UINT32_C(1) << 25) - 1)
+
+#define WR_CACHE_LINE_BYTES 64
 
 /* In a table of blocks a slot's words are the expiry, and the block's address. */
 #define WR_SLOT_BLOCK_WORDS 2
 
 /* As small as can be, since a stripe has many and every take looks at one more. */
 struct wr_slot_table {
-    uint64_t *words;          /* owned; the slots; NULL while there is no counter */
+    uint64_t *words;          /* owned; tags, if any, and slots; NULL while there is no counter */
     uint32_t n_used;          /* live, expired and not yet swept, or kept */
-    uint32_t capacity : 26;   /* in slots, at most WR_SLOT_TABLE_MAX */
-    uint32_t state_words : 5; /* immutable, as has_blocks */
+    uint32_t capacity : 25;   /* in slots, at most WR_SLOT_TABLE_MAX */
+    uint32_t state_words : 5; /* immutable, as all below */
+    uint32_t has_tags : 1;
     uint32_t has_blocks : 1;
     int64_t earliest_us; /* no counter expires earlier; INT64_MAX when there is none */
 };
@@ -66,9 +74,13 @@ static inline void wr_slot_set_block(struct wr_slot *slot, struct wr_block *bloc
     slot->state[1] = (uint64_t) (uintptr_t) block;
 }
 
+/* With tags when a slot for so many words is two cache lines, three, and so on. */
 void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool has_blocks);
 
 void wr_slot_table_fini(struct wr_slot_table *table);
+
+/* Of its tags and slots. */
+size_t wr_slot_table_bytes(const struct wr_slot_table *table);
 
 /* The counter of `hash`, expired or not; NULL when there is none. Holds until the next change. */
 struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const struct wr_hash *hash);

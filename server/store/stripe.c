@@ -71,7 +71,9 @@ static inline void tend_next_locked(struct wr_stripe *stripe, struct wr_stripe_e
             break;
         }
     }
-    wr_stripe_sweep_locked(stripe, stripe->tended, &stripe->tables[stripe->tended][i], events);
+    wr_stripe_sweep_locked(
+        stripe, stripe->tended,
+        &stripe->tables[stripe->tended][i & wr_stripe_table_mask(stripe, stripe->tended)], events);
 }
 
 void wr_stripe_charge_new_locked(struct wr_stripe *stripe, enum wr_state_class class,
@@ -103,7 +105,7 @@ static inline void charge_locked(struct wr_stripe *stripe, const struct wr_hash 
 {
     const enum wr_state_class class = wr_state_class_of(limit);
 
-    if (class == WR_STATE_MONO_WIDE) {
+    if (wr_state_class_grows(class)) {
         wr_stripe_charge_growing_locked(stripe, hash, take, limit, events);
         return;
     }
@@ -171,7 +173,7 @@ static const uint64_t *state_of_locked(struct wr_stripe *stripe, const struct wr
 {
     const enum wr_state_class class = wr_state_class_of(limit);
 
-    if (class == WR_STATE_MONO_WIDE) {
+    if (wr_state_class_grows(class)) {
         return wr_stripe_growing_state_locked(stripe, hash, limit);
     }
 
@@ -190,55 +192,42 @@ struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct w
                       wr_counter_time(kind, &stripe->latest));
 }
 
-static void sweep_table_of_locked(struct wr_stripe *stripe, enum wr_state_class class,
-                                  const struct wr_hash *hash, struct wr_stripe_events *events)
-    WR_REQUIRES(stripe->mutex)
-{
-    if (stripe->tables[class] != NULL) {
-        wr_stripe_sweep_locked(stripe, class, wr_stripe_table_of_locked(stripe, class, hash),
-                               events);
-    }
-}
-
 /* Swept first, so that the counter is either live, or not there: then a slot that does not expire
  * keeps its place. */
 enum wr_take_answer wr_stripe_reserve_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                                             const struct wr_limit *limit,
+                                             const struct wr_limit *limit, uint64_t hits,
                                              struct wr_stripe_events *events, bool *out_is_kept)
 {
     const enum wr_state_class class = wr_state_class_of(limit);
     enum wr_take_answer answer = WR_TAKE_DECIDED;
     bool is_new = false;
 
-    sweep_table_of_locked(stripe, class, hash, events);
-    if (class == WR_STATE_MONO_WIDE) {
-        answer = wr_stripe_reserve_growing_locked(stripe, hash, limit, events, &is_new);
-    } else if (wr_stripe_find_locked(stripe, class, hash) == NULL) {
-        is_new = true;
-        answer = wr_stripe_add_locked(stripe, class, hash, wr_stripe_kept, 0, events);
+    if (wr_state_class_grows(class)) {
+        answer = wr_stripe_reserve_growing_locked(stripe, hash, limit, hits, events, &is_new);
+    } else {
+        wr_stripe_sweep_table_of_locked(stripe, class, hash, events);
+        if (wr_stripe_find_locked(stripe, class, hash) == NULL) {
+            is_new = true;
+            answer = wr_stripe_add_locked(stripe, class, hash, wr_stripe_kept, 0, events);
+        }
     }
     *out_is_kept |= is_new && answer == WR_TAKE_DECIDED;
     return answer;
 }
 
-/* A block stays, for the next take; without a state it has expired. */
 void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                               const struct wr_limit *limit)
 {
-    enum wr_state_class class = wr_state_class_of(limit);
-    struct wr_slot *slot = wr_stripe_find_locked(stripe, class, hash);
+    const enum wr_state_class class = wr_state_class_of(limit);
 
-    if (slot == NULL) {
-        class = WR_STATE_MONO_BLOCK;
-        slot = wr_stripe_find_locked(stripe, class, hash);
-    }
-    WR_ASSERT(slot != NULL && wr_slot_expiry(slot) == INT64_MAX);
-    if (class == WR_STATE_MONO_BLOCK) {
-        slot->state[0] = 1;
-        wr_stripe_note_expiry_locked(stripe, class, wr_stripe_table_of_locked(stripe, class, hash),
-                                     1);
+    if (wr_state_class_grows(class)) {
+        wr_stripe_release_growing_locked(stripe, hash, limit);
         return;
     }
+
+    struct wr_slot *const slot = wr_stripe_find_locked(stripe, class, hash);
+
+    WR_ASSERT(slot != NULL && wr_slot_expiry(slot) == INT64_MAX);
     wr_stripe_remove_locked(stripe, class, hash, slot);
 }
 

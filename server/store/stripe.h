@@ -8,8 +8,8 @@
  * class (store/state_class.h); each class has tables of its own, from its first counter on.
  *
  * A counter takes one place of the stripe's share. One whose state grows takes as many as its size
- * comes to: it begins in a wide slot when it fits, and moves to a block of its own when it no
- * longer does (store/block.h). So what a share can hold is bounded in memory, too.
+ * comes to: it begins in a small slot when it fits, and moves to a wide one, and to a block of its
+ * own (store/block.h), when it no longer does. So what a share can hold is bounded in memory, too.
  *
  * Takes are ordered by monotonic time: one whose clock was read before another's that came first is
  * late and counts at the other's time. When the clock was set back, which base/clock does by over
@@ -41,8 +41,8 @@ struct wr_stripe {
     alignas(64) struct wr_mutex mutex; /* rank WR_LOCK_STRIPE */
     struct wr_now latest; /* of the take whose clock was read last; guarded, as all below */
     uint64_t turn;        /* counts visits; says which table is next */
-    struct wr_slot_table *tables[WR_STATE_CLASSES]; /* owned; `table_mask` + 1 each, or NULL */
-    uint32_t table_mask;                            /* immutable */
+    struct wr_slot_table *tables[WR_STATE_CLASSES]; /* owned; or NULL */
+    uint32_t table_mask;                            /* immutable; see wr_stripe_table_mask */
     enum wr_state_class tended;                     /* whose tables are looked after in turn */
     uint64_t n_used;                                /* places of the share */
     uint64_t share;                                 /* immutable */
@@ -87,14 +87,13 @@ struct wr_verdict wr_stripe_peek_locked(struct wr_stripe *stripe, const struct w
     WR_REQUIRES(stripe->mutex);
 
 /*
- * Makes sure that a take of `hash`, by `limit`, finds room. WR_TAKE_DECIDED: it does, and
- * `*out_is_kept` is set when a place is kept for it until release; no take in between gets it, nor
- * expires the counter. Else WR_TAKE_FULL or WR_TAKE_NO_MEMORY.
+ * Makes sure that takes of `hash`, by `limit`, of `hits` in all find room. WR_TAKE_DECIDED: they
+ * do, and `*out_is_kept` is set when a place is kept for them until release; no take in between
+ * gets it, nor expires the counter. Else WR_TAKE_FULL or WR_TAKE_NO_MEMORY.
  */
-WR_MUST_USE enum wr_take_answer
-wr_stripe_reserve_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
-                         const struct wr_limit *limit, struct wr_stripe_events *events,
-                         bool *out_is_kept) WR_REQUIRES(stripe->mutex);
+WR_MUST_USE enum wr_take_answer wr_stripe_reserve_locked(
+    struct wr_stripe *stripe, const struct wr_hash *hash, const struct wr_limit *limit,
+    uint64_t hits, struct wr_stripe_events *events, bool *out_is_kept) WR_REQUIRES(stripe->mutex);
 
 /* Gives up a place that is kept; the next take gets it. */
 void wr_stripe_release_locked(struct wr_stripe *stripe, const struct wr_hash *hash,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "store/block.h"
 
 /* Where a counter that grows is; without a slot: nowhere. */
@@ -13,21 +14,25 @@ struct spot {
     uint64_t n_words; /* that the state has room for */
 };
 
-static uint32_t words_for(const uint64_t *state, const struct wr_limit *limit)
+/* A refund needs those of no hits. */
+static uint32_t words_for(const uint64_t *state, const struct wr_limit *limit, uint64_t hits)
 {
-    return wr_counter_kind_of(limit)->state_words(state, limit);
+    return wr_counter_kind_of(limit)->state_words(state, limit, hits);
 }
 
 static inline struct spot spot_of(struct wr_slot *slot, enum wr_state_class class)
 {
     struct spot spot = {.class = class, .slot = slot};
 
-    if (slot != NULL && class == WR_STATE_MONO_WIDE) {
-        spot.state = slot->state;
-        spot.n_words = WR_STATE_WIDE_WORDS;
-    } else if (slot != NULL) {
+    if (slot == NULL) {
+        return spot;
+    }
+    if (class == WR_STATE_MONO_BLOCK) {
         spot.state = wr_slot_block(slot)->state;
         spot.n_words = wr_block_words(wr_slot_block(slot));
+    } else {
+        spot.state = slot->state;
+        spot.n_words = wr_state_class_words[class];
     }
     return spot;
 }
@@ -36,16 +41,20 @@ static inline struct spot spot_of(struct wr_slot *slot, enum wr_state_class clas
 static inline struct spot find_spot_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                            const struct wr_limit *limit) WR_REQUIRES(stripe->mutex)
 {
-    const bool is_wide = words_for(wr_stripe_never_hit, limit) <= WR_STATE_WIDE_WORDS;
-    const enum wr_state_class first = is_wide ? WR_STATE_MONO_WIDE : WR_STATE_MONO_BLOCK;
-    const enum wr_state_class second = is_wide ? WR_STATE_MONO_BLOCK : WR_STATE_MONO_WIDE;
-    struct wr_slot *const slot = wr_stripe_find_locked(stripe, first, hash);
+    const enum wr_state_class first = wr_state_class_for(words_for(wr_stripe_never_hit, limit, 1));
+    enum wr_state_class class = first;
+    struct wr_slot *slot = wr_stripe_find_locked(stripe, first, hash);
 
-    return slot != NULL ? spot_of(slot, first)
-                        : spot_of(wr_stripe_find_locked(stripe, second, hash), second);
+    for (int i = WR_STATE_MONO_SMALL; slot == NULL && i <= WR_STATE_MONO_BLOCK; i++) {
+        class = (enum wr_state_class) i;
+        if (class != first) {
+            slot = wr_stripe_find_locked(stripe, class, hash);
+        }
+    }
+    return spot_of(slot, class);
 }
 
-/* Adds a counter with a block for so many words, which never expires. */
+/* Adds a counter with a block for so many words. */
 static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                             uint32_t n_words, struct wr_stripe_events *events)
     WR_REQUIRES(stripe->mutex)
@@ -67,34 +76,55 @@ static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const stru
     return answer;
 }
 
-/* Moves a counter into a block, for which there is room. A place that is only kept has no state. */
-static enum wr_take_answer move_to_block_locked(struct wr_stripe *stripe,
-                                                const struct wr_hash *hash, struct wr_slot *slot,
-                                                uint32_t n_words, struct wr_stripe_events *events)
+/* Adds a counter with room for so many words, which never expires. */
+static enum wr_take_answer add_place_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                            uint32_t n_words, struct wr_stripe_events *events)
     WR_REQUIRES(stripe->mutex)
 {
+    const enum wr_state_class class = wr_state_class_for(n_words);
+
+    return class == WR_STATE_MONO_BLOCK
+               ? add_block_locked(stripe, hash, n_words, events)
+               : wr_stripe_add_locked(stripe, class, hash, wr_stripe_kept, 0, events);
+}
+
+/* Says that the counter in `spot` now expires at `expiry_us`. */
+static void set_expiry_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                              const struct spot *spot, int64_t expiry_us) WR_REQUIRES(stripe->mutex)
+{
+    spot->slot->state[0] = (uint64_t) expiry_us;
+    wr_stripe_note_expiry_locked(stripe, spot->class,
+                                 wr_stripe_table_of_locked(stripe, spot->class, hash), expiry_us);
+}
+
+/* Moves a counter into a larger slot or a block, for which there is room. A place that is only kept
+ * has no state. */
+static enum wr_take_answer move_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                       const struct spot *spot, uint32_t n_words,
+                                       struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
+{
     uint64_t state[WR_STATE_WIDE_WORDS];
+    const enum wr_state_class class = wr_state_class_for(n_words);
 
-    memcpy(state, slot->state, sizeof state);
+    memcpy(state, spot->state, spot->n_words * sizeof state[0]);
 
-    const enum wr_take_answer answer = add_block_locked(stripe, hash, n_words, events);
+    const enum wr_take_answer answer = add_place_locked(stripe, hash, n_words, events);
 
     if (answer != WR_TAKE_DECIDED) {
         return answer;
     }
 
-    struct wr_slot *const moved = wr_stripe_find_locked(stripe, WR_STATE_MONO_BLOCK, hash);
+    const struct spot moved = spot_of(wr_stripe_find_locked(stripe, class, hash), class);
 
     if (state[0] != INT64_MAX) {
-        memcpy(wr_slot_block(moved)->state, state, sizeof state);
-        moved->state[0] = state[0];
-        wr_stripe_note_expiry_locked(stripe, WR_STATE_MONO_BLOCK,
-                                     wr_stripe_table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash),
-                                     wr_slot_expiry(moved));
+        memcpy(moved.state, state, spot->n_words * sizeof state[0]);
+        set_expiry_locked(stripe, hash, &moved, (int64_t) state[0]);
     }
-    slot = wr_stripe_find_locked(stripe, WR_STATE_MONO_WIDE, hash);
-    if (slot != NULL) {
-        wr_stripe_remove_locked(stripe, WR_STATE_MONO_WIDE, hash, slot);
+
+    struct wr_slot *const left = wr_stripe_find_locked(stripe, spot->class, hash);
+
+    if (left != NULL) {
+        wr_stripe_remove_locked(stripe, spot->class, hash, left);
     }
     return WR_TAKE_DECIDED;
 }
@@ -107,10 +137,10 @@ static enum wr_take_answer enlarge_locked(struct wr_stripe *stripe, const struct
     WR_REQUIRES(stripe->mutex)
 {
     if (spot.slot == NULL) {
-        return add_block_locked(stripe, hash, n_words, events);
+        return add_place_locked(stripe, hash, n_words, events);
     }
-    if (spot.class == WR_STATE_MONO_WIDE) {
-        return move_to_block_locked(stripe, hash, spot.slot, n_words, events);
+    if (spot.class != WR_STATE_MONO_BLOCK) {
+        return move_locked(stripe, hash, &spot, n_words, events);
     }
 
     const uint64_t n_more = wr_block_places(n_words) - wr_slot_block(spot.slot)->n_places;
@@ -120,7 +150,7 @@ static enum wr_take_answer enlarge_locked(struct wr_stripe *stripe, const struct
     }
     spot = find_spot_locked(stripe, hash, limit);
     if (spot.slot == NULL) {
-        return add_block_locked(stripe, hash, n_words, events);
+        return add_place_locked(stripe, hash, n_words, events);
     }
 
     struct wr_block *const block =
@@ -168,10 +198,7 @@ static void charge_in_spot_locked(struct wr_stripe *stripe, const struct wr_hash
         wr_stripe_remove_locked(stripe, spot->class, hash, spot->slot);
         return;
     }
-    spot->slot->state[0] = spot->state[0];
-    wr_stripe_note_expiry_locked(stripe, spot->class,
-                                 wr_stripe_table_of_locked(stripe, spot->class, hash),
-                                 wr_slot_expiry(spot->slot));
+    set_expiry_locked(stripe, hash, spot, (int64_t) spot->state[0]);
 }
 
 void wr_stripe_charge_growing_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
@@ -182,11 +209,12 @@ void wr_stripe_charge_growing_locked(struct wr_stripe *stripe, const struct wr_h
     struct wr_verdict verdict;
 
     if (may_grow(&spot, take, limit)) {
-        const uint32_t n_words =
-            words_for(spot.slot == NULL ? wr_stripe_never_hit : spot.state, limit);
+        const uint32_t n_words = words_for(spot.slot == NULL ? wr_stripe_never_hit : spot.state,
+                                           limit, take->is_refund ? 0 : take->hits);
+        const enum wr_state_class class = wr_state_class_for(n_words);
 
-        if (spot.slot == NULL && n_words <= WR_STATE_WIDE_WORDS) {
-            wr_stripe_charge_new_locked(stripe, WR_STATE_MONO_WIDE, hash, take, limit, events);
+        if (spot.slot == NULL && class != WR_STATE_MONO_BLOCK) {
+            wr_stripe_charge_new_locked(stripe, class, hash, take, limit, events);
             return;
         }
         if (n_words > spot.n_words) {
@@ -216,23 +244,29 @@ const uint64_t *wr_stripe_growing_state_locked(struct wr_stripe *stripe, const s
 
 enum wr_take_answer wr_stripe_reserve_growing_locked(struct wr_stripe *stripe,
                                                      const struct wr_hash *hash,
-                                                     const struct wr_limit *limit,
+                                                     const struct wr_limit *limit, uint64_t hits,
                                                      struct wr_stripe_events *events,
                                                      bool *out_is_new)
 {
-    if (stripe->tables[WR_STATE_MONO_BLOCK] != NULL) {
-        wr_stripe_sweep_locked(stripe, WR_STATE_MONO_BLOCK,
-                               wr_stripe_table_of_locked(stripe, WR_STATE_MONO_BLOCK, hash),
-                               events);
+    for (int i = WR_STATE_MONO_SMALL; i <= WR_STATE_MONO_BLOCK; i++) {
+        wr_stripe_sweep_table_of_locked(stripe, (enum wr_state_class) i, hash, events);
     }
 
     const struct spot spot = find_spot_locked(stripe, hash, limit);
-    const uint32_t n_words = words_for(spot.slot == NULL ? wr_stripe_never_hit : spot.state, limit);
+    const uint32_t n_words =
+        words_for(spot.slot == NULL ? wr_stripe_never_hit : spot.state, limit, hits);
 
     *out_is_new = spot.slot == NULL;
-    if (spot.slot == NULL && n_words <= WR_STATE_WIDE_WORDS) {
-        return wr_stripe_add_locked(stripe, WR_STATE_MONO_WIDE, hash, wr_stripe_kept, 0, events);
-    }
     return n_words <= spot.n_words ? WR_TAKE_DECIDED
                                    : enlarge_locked(stripe, hash, limit, spot, n_words, events);
+}
+
+/* It stays, for the next take, which may need all of it; without a state it has expired. */
+void wr_stripe_release_growing_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                      const struct wr_limit *limit)
+{
+    const struct spot spot = find_spot_locked(stripe, hash, limit);
+
+    WR_ASSERT(spot.slot != NULL && wr_slot_expiry(spot.slot) == INT64_MAX);
+    set_expiry_locked(stripe, hash, &spot, 1);
 }

@@ -35,12 +35,20 @@ static inline void wr_stripe_note_expiry_locked(struct wr_stripe *stripe, enum w
     }
 }
 
+/* Counters that grow take several places, so that a share holds fewer of them: a class of these has
+ * a quarter of the tables, and as many counters in each. */
+static inline uint32_t wr_stripe_table_mask(const struct wr_stripe *stripe,
+                                            enum wr_state_class class)
+{
+    return stripe->table_mask >> (wr_state_class_grows(class) ? 2 : 0);
+}
+
 static inline struct wr_slot_table *wr_stripe_table_of_locked(struct wr_stripe *stripe,
                                                               enum wr_state_class class,
                                                               const struct wr_hash *hash)
     WR_REQUIRES(stripe->mutex)
 {
-    return &stripe->tables[class][(hash->high >> 32) & stripe->table_mask];
+    return &stripe->tables[class][(hash->high >> 32) & wr_stripe_table_mask(stripe, class)];
 }
 
 static inline struct wr_slot *wr_stripe_find_locked(struct wr_stripe *stripe,
@@ -81,6 +89,18 @@ void wr_stripe_sweep_locked(struct wr_stripe *stripe, enum wr_state_class class,
                             struct wr_slot_table *table, struct wr_stripe_events *events)
     WR_REQUIRES(stripe->mutex);
 
+/* Removes what has expired from the table that a class has for `hash`, if any. */
+static inline void
+wr_stripe_sweep_table_of_locked(struct wr_stripe *stripe, enum wr_state_class class,
+                                const struct wr_hash *hash, struct wr_stripe_events *events)
+    WR_REQUIRES(stripe->mutex)
+{
+    if (stripe->tables[class] != NULL) {
+        wr_stripe_sweep_locked(stripe, class, wr_stripe_table_of_locked(stripe, class, hash),
+                               events);
+    }
+}
+
 /*
  * True when the share has room for so many places more, if need be after sweeping table by table
  * until enough has expired. When it has not, the earliest expiry is kept, so that more is refused
@@ -120,8 +140,12 @@ const uint64_t *wr_stripe_growing_state_locked(struct wr_stripe *stripe, const s
 /* As wr_stripe_reserve_locked, for a counter that grows. */
 enum wr_take_answer wr_stripe_reserve_growing_locked(struct wr_stripe *stripe,
                                                      const struct wr_hash *hash,
-                                                     const struct wr_limit *limit,
+                                                     const struct wr_limit *limit, uint64_t hits,
                                                      struct wr_stripe_events *events,
                                                      bool *out_is_new) WR_REQUIRES(stripe->mutex);
+
+/* As wr_stripe_release_locked, for a counter that grows. */
+void wr_stripe_release_growing_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
+                                      const struct wr_limit *limit) WR_REQUIRES(stripe->mutex);
 
 #endif

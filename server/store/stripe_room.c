@@ -19,7 +19,7 @@ static uint32_t tables_for(uint64_t share)
 /* Gives a class its tables. False when memory is out. */
 static bool open_class(struct wr_stripe *stripe, enum wr_state_class class)
 {
-    const uint32_t n_tables = stripe->table_mask + 1;
+    const uint32_t n_tables = wr_stripe_table_mask(stripe, class) + 1;
     struct wr_slot_table *const tables = malloc(n_tables * sizeof *tables);
 
     if (tables == NULL) {
@@ -49,7 +49,7 @@ uint64_t wr_stripe_empty_class(struct wr_stripe *stripe, enum wr_state_class cla
     struct wr_slot_table *const tables = stripe->tables[class];
     uint64_t n_places = 0;
 
-    for (uint32_t i = 0; tables != NULL && i <= stripe->table_mask; i++) {
+    for (uint32_t i = 0; tables != NULL && i <= wr_stripe_table_mask(stripe, class); i++) {
         const struct wr_slot_sweep swept = wr_slot_table_sweep(&tables[i], INT64_MAX);
 
         *out_n_counters += swept.n_counters;
@@ -88,11 +88,11 @@ static int64_t sweep_class_locked(struct wr_stripe *stripe, enum wr_state_class 
                                   uint64_t n_places, struct wr_stripe_events *events)
     WR_REQUIRES(stripe->mutex)
 {
+    const uint32_t mask = wr_stripe_table_mask(stripe, class);
     int64_t earliest_us = INT64_MAX;
 
-    for (uint32_t i = 0; stripe->tables[class] != NULL && i <= stripe->table_mask; i++) {
-        struct wr_slot_table *const table =
-            &stripe->tables[class][(stripe->turn + i) & stripe->table_mask];
+    for (uint32_t i = 0; stripe->tables[class] != NULL && i <= mask; i++) {
+        struct wr_slot_table *const table = &stripe->tables[class][(stripe->turn + i) & mask];
 
         wr_stripe_sweep_locked(stripe, class, table, events);
         if (n_places <= stripe->share - stripe->n_used) {
@@ -177,11 +177,11 @@ struct wr_stripe_size wr_stripe_measure(struct wr_stripe *stripe)
 
     for (int i = 0; i < WR_STATE_CLASSES; i++) {
         const struct wr_slot_table *const tables = stripe->tables[i];
+        const uint32_t mask = wr_stripe_table_mask(stripe, (enum wr_state_class) i);
 
-        for (uint32_t k = 0; tables != NULL && k <= stripe->table_mask; k++) {
+        for (uint32_t k = 0; tables != NULL && k <= mask; k++) {
             size.n_counters += tables[k].n_used;
-            size.memory_bytes +=
-                sizeof tables[k] + tables[k].capacity * wr_slot_bytes(tables[k].state_words);
+            size.memory_bytes += sizeof tables[k] + wr_slot_table_bytes(&tables[k]);
             n_block_places -= (uint64_t) tables[k].n_used * wr_state_class_places[i];
         }
     }

@@ -37,7 +37,7 @@ static void charge(const struct batch *batch, struct wr_take *take, enum wr_coun
     struct wr_limit limit = take->limit;
 
     limit.count = count;
-    WR_ASSERT(kind->state_words(state, &limit) <= WR_TAKE_MODEL_WORDS);
+    WR_ASSERT(kind->state_words(state, &limit, take->hits) <= WR_TAKE_MODEL_WORDS);
     take->verdict = take->is_refund ? kind->refund(state, &limit, take->hits, batch->now_us)
                                     : kind->take(state, &limit, take->hits, batch->now_us);
 }

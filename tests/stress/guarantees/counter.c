@@ -48,7 +48,7 @@ static struct wr_verdict take(struct wr_prey *prey, uint64_t hits, const struct 
 {
     struct wr_prey_counter *const counter = (struct wr_prey_counter *) prey;
     const struct wr_counter_kind *const kind = wr_counter_kind_of(&counter->limit);
-    const uint32_t n_words = kind->state_words(counter->state, &counter->limit);
+    const uint32_t n_words = kind->state_words(counter->state, &counter->limit, hits);
 
     wr_check(n_words <= WR_PREY_WORDS, "a state of %u words", n_words);
     counter->n_words = n_words > counter->n_words ? n_words : counter->n_words;

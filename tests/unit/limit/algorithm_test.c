@@ -97,7 +97,7 @@ Test(algorithm, the_first_word_is_when_the_counter_is_as_good_as_never_hit)
         const uint64_t never_hit[WORDS] = {0};
         uint64_t state[WORDS] = {0};
 
-        const uint32_t n_words = kind->state_words(state, &limit);
+        const uint32_t n_words = kind->state_words(state, &limit, 36);
 
         cr_assert(n_words >= 2 && n_words <= WORDS);
         for (uint64_t hits = 1; hits < 9; hits++) {
@@ -122,7 +122,8 @@ Test(algorithm, a_state_that_was_set_aside_is_never_hit)
             uint64_t never_hit[WORDS] = {0}, aside[WORDS] = {INT64_MAX};
             const struct wr_counter_kind *const kind = wr_counter_kind_of(&limit);
 
-            cr_assert_eq(kind->state_words(aside, &limit), kind->state_words(never_hit, &limit));
+            cr_assert_eq(kind->state_words(aside, &limit, 2),
+                         kind->state_words(never_hit, &limit, 2));
             assert_equal(kind->peek(aside, &limit, 2, S(BEGIN_S)),
                          kind->peek(never_hit, &limit, 2, S(BEGIN_S)), (int) i);
             (void) kind->refund(aside, &limit, 2, S(BEGIN_S));

@@ -13,7 +13,7 @@ void wr_counter_init(struct wr_counter *counter, const struct wr_limit *limit)
     static const uint64_t never_hit[WR_STATE_WORDS_MAX] = {0};
 
     *counter = (struct wr_counter){
-        .limit = *limit, .n_words = wr_counter_kind_of(limit)->state_words(never_hit, limit)};
+        .limit = *limit, .n_words = wr_counter_kind_of(limit)->state_words(never_hit, limit, 1)};
     WR_ASSERT(counter->n_words >= 2);
     counter->words = calloc(counter->n_words, sizeof *counter->words);
     WR_ASSERT(counter->words != NULL);
@@ -50,11 +50,11 @@ void wr_counter_copy(struct wr_counter *copy, const struct wr_counter *counter)
 }
 
 /* With as many words as a take needs, since peeks are of states that a store keeps whole. */
-static const struct wr_counter_kind *kind_with_room(struct wr_counter *counter)
+static const struct wr_counter_kind *kind_with_room(struct wr_counter *counter, uint64_t hits)
 {
     const struct wr_counter_kind *const kind = wr_counter_kind_of(&counter->limit);
 
-    grow(counter, kind->state_words(counter->words, &counter->limit));
+    grow(counter, kind->state_words(counter->words, &counter->limit, hits));
     return kind;
 }
 
@@ -71,7 +71,7 @@ static bool is_equal(const struct wr_verdict *a, const struct wr_verdict *b)
 
 struct wr_verdict wr_counter_take(struct wr_counter *counter, uint64_t hits, int64_t now_us)
 {
-    const struct wr_counter_kind *const kind = kind_with_room(counter);
+    const struct wr_counter_kind *const kind = kind_with_room(counter, hits);
     const struct wr_verdict peeked = kind->peek(counter->words, &counter->limit, hits, now_us);
     const uint64_t first = counter->words[0];
     const struct wr_verdict verdict = kind->take(counter->words, &counter->limit, hits, now_us);
@@ -85,7 +85,7 @@ struct wr_verdict wr_counter_take(struct wr_counter *counter, uint64_t hits, int
 
 struct wr_verdict wr_counter_refund(struct wr_counter *counter, uint64_t hits, int64_t now_us)
 {
-    const struct wr_counter_kind *const kind = kind_with_room(counter);
+    const struct wr_counter_kind *const kind = kind_with_room(counter, 0);
     const struct wr_verdict verdict = kind->refund(counter->words, &counter->limit, hits, now_us);
 
     WR_ASSERT(!verdict.over);

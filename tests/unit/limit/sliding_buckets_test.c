@@ -2,6 +2,7 @@
 #include "limit/sliding_buckets.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "tests/unit/limit/counter.h"
 
@@ -125,16 +126,21 @@ Test(sliding_buckets, a_length_that_n_does_not_divide_is_covered_all_the_same)
 Test(sliding_buckets, a_state_is_packed_as_tightly_as_its_counts_allow)
 {
     static const struct {
-        uint64_t requests;
+        uint64_t requests, hits;
         uint32_t n;
         enum wr_count count;
         uint32_t words;
     } rows[] = {
-        {UINT16_MAX, 60, WR_COUNT_ADMITTED, 4 + 16},
-        {UINT16_MAX + 1, 60, WR_COUNT_ADMITTED, 4 + 31},
-        {10, 60, WR_COUNT_ALL, 4 + 61},
-        {10, 1, WR_COUNT_ALL_OR_NOTHING, 4 + 1},
-        {10, WR_BUCKETS_MAX, WR_COUNT_ADMITTED, 4 + 251},
+        {UINT32_MAX, UINT8_MAX, 60, WR_COUNT_ADMITTED, 4 + 8},
+        {UINT32_MAX, UINT8_MAX + 1, 60, WR_COUNT_ADMITTED, 4 + 16},
+        {UINT32_MAX, UINT16_MAX, 60, WR_COUNT_ADMITTED, 4 + 16},
+        {UINT32_MAX, UINT16_MAX + 1, 60, WR_COUNT_ADMITTED, 4 + 31},
+        {UINT32_MAX, UINT32_MAX, 60, WR_COUNT_ADMITTED, 4 + 31},
+        {10, UINT8_MAX, 60, WR_COUNT_ALL, 4 + 8},
+        {10, UINT64_C(1) << 32, 60, WR_COUNT_ALL, 4 + 61},
+        {10, UINT64_C(1) << 32, 60, WR_COUNT_ADMITTED, 4 + 8},
+        {10, 10, 1, WR_COUNT_ALL_OR_NOTHING, 4 + 1},
+        {10, 10, WR_BUCKETS_MAX, WR_COUNT_ADMITTED, 4 + 126},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -143,21 +149,39 @@ Test(sliding_buckets, a_state_is_packed_as_tightly_as_its_counts_allow)
 
         limit.count = rows[i].count;
         wr_counter_init(&counter, &limit);
-        cr_assert_eq(counter.n_words, rows[i].words, "row %zu: %u", i, counter.n_words);
-        (void) wr_counter_take(&counter, rows[i].requests, S(60));
+        (void) wr_counter_take(&counter, rows[i].hits, S(60));
         cr_assert_eq(counter.n_words, rows[i].words, "row %zu: %u", i, counter.n_words);
         wr_counter_fini(&counter);
     }
 }
 
+Test(sliding_buckets, many_hits_in_as_many_buckets_need_no_wider_counts)
+{
+    static const struct wr_limit limit = BUCKETS(10000, S(60), 60);
+    struct wr_counter counter;
+
+    wr_counter_init(&counter, &limit);
+    for (int i = 0; i < 60 * 100; i++) {
+        cr_assert_not(wr_counter_take(&counter, 1, S(60) + i * 10000).over);
+    }
+    cr_assert_eq(counter.n_words, 4u + 8);
+    cr_assert_eq(wr_counter_peek(&counter, 0, S(120) - 1).remaining, 10000u - 6000);
+    wr_counter_fini(&counter);
+}
+
 /* Hits of each bucket go on being forgotten in their turn. */
-Test(sliding_buckets, a_limit_that_needs_wider_counts_keeps_each)
+Test(sliding_buckets, a_count_that_no_longer_fits_is_widened_with_the_others)
 {
     static const struct {
-        uint64_t requests;
+        uint64_t more;
         enum wr_count count;
+        uint32_t words;
     } rows[] = {
-        {UINT16_MAX * 2, WR_COUNT_ADMITTED}, {UINT32_MAX, WR_COUNT_ADMITTED}, {20, WR_COUNT_ALL}};
+        {UINT8_MAX - 1, WR_COUNT_ADMITTED, 4 + 2},
+        {UINT16_MAX - 1, WR_COUNT_ADMITTED, 4 + 4},
+        {UINT32_MAX - 1, WR_COUNT_ALL, 4 + 7},
+        {UINT64_C(1) << 40, WR_COUNT_ALL, 4 + 7},
+    };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct wr_counter counter;
@@ -166,19 +190,68 @@ Test(sliding_buckets, a_limit_that_needs_wider_counts_keeps_each)
         for (int k = 0; k < 4; k++) {
             (void) wr_counter_take(&counter, 2, S(100 + 10 * k));
         }
-        counter.limit.requests = rows[i].requests;
+        cr_assert_eq(counter.n_words, 4u + 1);
+        counter.limit.requests = UINT32_MAX;
         counter.limit.count = rows[i].count;
-        for (uint64_t k = 0; k < 4; k++) {
-            cr_assert_eq(wr_counter_take(&counter, 1, S(135)).remaining, rows[i].requests - 9 - k);
-        }
-        for (uint64_t k = 0; k < 3; k++) {
-            cr_assert_eq(wr_counter_peek(&counter, 0, S(170 + 10 * (int64_t) k)).remaining,
-                         rows[i].requests - 10 + 2 * k, "row %zu, bucket %lu", i, k);
-        }
+        (void) wr_counter_take(&counter, rows[i].more, S(135));
+        cr_assert_eq(counter.n_words, rows[i].words, "row %zu: %u", i, counter.n_words);
+        (void) wr_counter_refund(&counter, rows[i].more, S(135));
         counter.limit = ten_a_minute;
-        cr_assert_eq(wr_counter_take(&counter, 1, S(190)).remaining, 3u);
+        cr_assert_eq(wr_counter_peek(&counter, 0, S(135)).remaining, 2u, "row %zu", i);
+        for (int k = 1; k < 4; k++) {
+            cr_assert_eq(wr_counter_peek(&counter, 0, S(160 + 10 * k)).remaining,
+                         (uint64_t) (2 + 2 * k), "row %zu, bucket %d", i, k);
+        }
         wr_counter_fini(&counter);
     }
+}
+
+/* As many hits as a random number has bits to spare, so that counts of every width come up. */
+static uint64_t drawn_hits(uint64_t random)
+{
+    return (random >> 8 & UINT32_MAX) >> random % 33;
+}
+
+/* Buckets as wide as can be, none of which is ever thrown away. */
+Test(sliding_buckets, agrees_with_counts_that_are_wide_from_the_beginning)
+{
+    enum { N = 6, ROUNDS = 20, TAKES = 2000, TIMES = TAKES * 4 };
+    static uint64_t counts[TIMES];
+    uint64_t random = 88172645463325252u;
+    size_t n_over = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wr_limit limit = BUCKETS(UINT32_MAX >> round, S(60), N);
+        struct wr_counter counter;
+        size_t newest = N;
+
+        memset(counts, 0, sizeof counts);
+        limit.count = round % 2 == 0 ? WR_COUNT_ADMITTED : WR_COUNT_ALL;
+        wr_counter_init(&counter, &limit);
+        for (int i = 0; i < TAKES; i++) {
+            uint64_t used = 0;
+
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            newest += random >> 60 > 9 ? random >> 60 & 3 : 0;
+            for (size_t k = newest - N; k <= newest; k++) {
+                used += counts[k];
+            }
+
+            const uint64_t hits = drawn_hits(random);
+            const bool is_over = used + hits > limit.requests;
+            const struct wr_verdict got =
+                wr_counter_take(&counter, hits, S(10) * (int64_t) newest + 5);
+
+            cr_assert_eq(got.over, is_over, "round %d, take %d", round, i);
+            cr_assert_eq(got.remaining, is_over ? 0 : limit.requests - used - hits);
+            counts[newest] += is_over && limit.count != WR_COUNT_ALL ? 0 : hits;
+            n_over += is_over;
+        }
+        wr_counter_fini(&counter);
+    }
+    cr_assert(n_over > TAKES && n_over < (ROUNDS - 1) * TAKES, "%zu over", n_over);
 }
 
 Test(sliding_buckets, another_number_of_buckets_keeps_what_was_used)

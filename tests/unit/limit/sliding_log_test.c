@@ -107,7 +107,7 @@ Test(sliding_log, a_log_further_ahead_than_a_window_begins_anew)
 Test(sliding_log, a_state_grows_in_small_steps_up_to_the_limit)
 {
     static const struct wr_limit limit = LOG(20, S(60));
-    static const uint32_t capacities[] = {8,  8,  8,  8,  8,  8,  8,  8,  16, 16,
+    static const uint32_t capacities[] = {4,  4,  4,  4,  8,  8,  8,  8,  16, 16,
                                           16, 16, 16, 16, 16, 16, 20, 20, 20, 20};
     struct wr_counter counter;
 

@@ -14,7 +14,8 @@
 
 enum { N_KINDS = 8, N_SEQUENCES = 4000, N_CALLS = 20 };
 
-#define LOG 4 /* among them */
+#define BUCKETS 3 /* among them */
+#define LOG 4
 #define STEP S(20)
 
 static const struct wr_limit kinds[N_KINDS] = {
@@ -175,8 +176,8 @@ Test(local_kinds, without_room_to_grow_no_group_is_charged)
 {
     struct wr_take takes[] = {take_of("log", LOG, 1), take_of("a", 0, 1)};
 
-    begin(7); /* the log needs 6 with its first entries */
-    for (uint64_t i = 0; i < 8; i++) {
+    begin(7); /* the log needs 4 with its first entries */
+    for (uint64_t i = 0; i < 4; i++) {
         taker.now.mono_us++;
         wr_taker_batch(&taker, takes, 2);
         cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED);
@@ -186,7 +187,26 @@ Test(local_kinds, without_room_to_grow_no_group_is_charged)
     wr_taker_batch(&taker, takes, 2);
     cr_assert_eq(takes[0].answer, WR_TAKE_FULL);
     cr_assert_eq(takes[1].answer, WR_TAKE_DECIDED);
-    cr_assert_eq(remaining("log", LOG), 2u);
-    cr_assert_eq(remaining("a", 0), 2u);
+    cr_assert_eq(remaining("log", LOG), 6u);
+    cr_assert_eq(remaining("a", 0), 6u);
+    end();
+}
+
+/* What the hits of a group come to on one counter is reckoned before the first of them. */
+Test(local_kinds, a_group_finds_room_for_all_of_its_hits_on_a_counter_that_grows)
+{
+    struct wr_take takes[] = {take_of("a", BUCKETS, 200), take_of("a", BUCKETS, 200)};
+
+    for (size_t i = 0; i < 2; i++) {
+        takes[i].limit.requests = 1000;
+        takes[i].limit.n_buckets = 60;
+    }
+    begin(6); /* as many as it needs at last; to grow in between needs more */
+    for (uint64_t i = 0; i < 2; i++) {
+        wr_taker_batch(&taker, takes, 2);
+        cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED);
+        cr_assert_eq(takes[1].answer, WR_TAKE_DECIDED);
+        cr_assert_eq(takes[1].verdict.remaining, 600 - 400 * i);
+    }
     end();
 }

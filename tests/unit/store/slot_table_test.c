@@ -17,11 +17,19 @@ static struct wr_hash hash_of(uint64_t number)
     return (struct wr_hash){.low = x ^ x >> 33, .high = number};
 }
 
+/* Of the largest states. */
+enum { WORDS = 31 };
+
+/* Words of states in tables without tags, and in those with them. */
+static const uint32_t sorts[] = {2, 14};
+
+#define N_SORTS (sizeof sorts / sizeof sorts[0])
+
 /* All words but the first tell whose state it is. */
 static void fill(uint64_t *state, uint64_t number, int64_t expiry_us)
 {
     state[0] = (uint64_t) expiry_us;
-    for (uint32_t i = 1; i < WR_STATE_WORDS_MAX; i++) {
+    for (uint32_t i = 1; i < WORDS; i++) {
         state[i] = number + i;
     }
 }
@@ -29,7 +37,7 @@ static void fill(uint64_t *state, uint64_t number, int64_t expiry_us)
 static bool try_to_add(struct wr_slot_table *table, uint64_t number, int64_t expiry_us)
 {
     const struct wr_hash hash = hash_of(number);
-    uint64_t state[WR_STATE_WORDS_MAX];
+    uint64_t state[WORDS];
 
     fill(state, number, expiry_us);
     return wr_slot_table_add(table, &hash, state);
@@ -67,46 +75,90 @@ Test(slot_table, holds_nothing_and_no_memory_at_first)
 
 Test(slot_table, finds_every_counter_at_every_size)
 {
-    struct wr_slot_table table;
+    for (size_t i = 0; i < N_SORTS; i++) {
+        struct wr_slot_table table;
 
-    wr_slot_table_init(&table, 2, false);
-    for (uint64_t n = 0; n < 600; n++) {
-        cr_assert(!has(&table, n));
-        add(&table, n, 1000);
-        for (uint64_t k = 0; k <= n; k++) {
-            cr_assert(has(&table, k), "counter %" PRIu64 " of %" PRIu64, k, n + 1);
+        wr_slot_table_init(&table, sorts[i], false);
+        for (uint64_t n = 0; n < 600; n++) {
+            cr_assert(!has(&table, n));
+            add(&table, n, 1000);
+            for (uint64_t k = 0; k <= n; k++) {
+                cr_assert(has(&table, k), "counter %" PRIu64 " of %" PRIu64, k, n + 1);
+            }
+            cr_assert_eq(table.n_used, n + 1);
         }
-        cr_assert_eq(table.n_used, n + 1);
+        wr_slot_table_fini(&table);
     }
-    wr_slot_table_fini(&table);
 }
 
-Test(slot_table, is_between_half_and_five_sixths_full_as_it_grows)
+Test(slot_table, is_more_than_half_full_as_it_grows)
 {
-    struct wr_slot_table table;
+    static const struct {
+        uint32_t least, most; /* of ten */
+    } rows[N_SORTS] = {{6, 8}, {7, 9}};
 
-    wr_slot_table_init(&table, 2, false);
-    for (uint32_t n = 1; n <= 1000; n++) {
-        add(&table, n, 1000);
-        cr_assert_leq(n * 5, table.capacity * 4, "%u counters in %u slots", n, table.capacity);
-        if (n >= 8) {
-            cr_assert_geq(n * 5, table.capacity * 3, "%u counters in %u slots", n, table.capacity);
+    for (size_t i = 0; i < N_SORTS; i++) {
+        struct wr_slot_table table;
+
+        wr_slot_table_init(&table, sorts[i], false);
+        for (uint32_t n = 1; n <= 1000; n++) {
+            add(&table, n, 1000);
+            cr_assert_leq(n * 10, table.capacity * rows[i].most, "%u counters in %u slots", n,
+                          table.capacity);
+            if (n >= 16) {
+                cr_assert_geq(n * 10, table.capacity * rows[i].least, "%u counters in %u slots", n,
+                              table.capacity);
+            }
         }
+        wr_slot_table_fini(&table);
     }
-    wr_slot_table_fini(&table);
 }
 
+Test(slot_table, large_slots_are_whole_cache_lines_and_reckoned_with_their_tags)
+{
+    static const uint32_t words[] = {14, 22};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct wr_hash hash = hash_of(0);
+        struct wr_slot_table table;
+
+        wr_slot_table_init(&table, words[i], false);
+        cr_assert_eq(wr_slot_table_bytes(&table), 0u);
+        for (uint64_t n = 0; n < 100; n++) {
+            add(&table, n, 1000);
+            cr_assert_eq((uintptr_t) wr_slot_table_find(&table, &hash) % WR_CACHE_LINE_BYTES, 0u);
+            cr_assert_gt(wr_slot_table_bytes(&table),
+                         table.capacity * (wr_slot_bytes(words[i]) + 1) - 1);
+            cr_assert_lt(wr_slot_table_bytes(&table),
+                         table.capacity * (wr_slot_bytes(words[i]) + 1) + WR_CACHE_LINE_BYTES);
+        }
+        wr_slot_table_fini(&table);
+    }
+}
+
+/* The lower half has the home and the tag: one of them, the same for all, would be that of a free
+ * slot. */
 Test(slot_table, tells_counters_apart_that_share_half_of_the_hash)
 {
-    struct wr_slot_table table;
-    const struct wr_hash a = {7, 1}, b = {7, 2};
+    static const uint64_t lows[] = {7, 0, UINT64_C(0xfedcba9800000000), UINT64_MAX};
 
-    wr_slot_table_init(&table, 2, false);
-    cr_assert(wr_slot_table_add(&table, &a, (const uint64_t[]){9, 1}));
-    cr_assert(wr_slot_table_add(&table, &b, (const uint64_t[]){9, 2}));
-    cr_assert_eq(wr_slot_table_find(&table, &a)->state[1], 1u);
-    cr_assert_eq(wr_slot_table_find(&table, &b)->state[1], 2u);
-    wr_slot_table_fini(&table);
+    for (size_t i = 0; i < N_SORTS * 4; i++) {
+        const uint64_t low = lows[i / N_SORTS];
+        struct wr_slot_table table;
+
+        wr_slot_table_init(&table, sorts[i % N_SORTS], false);
+        for (uint64_t n = 0; n < 30; n++) {
+            uint64_t state[WORDS] = {9, n};
+
+            cr_assert(wr_slot_table_add(&table, &(struct wr_hash){low, n}, state));
+        }
+        for (uint64_t n = 0; n < 30; n++) {
+            cr_assert_eq(wr_slot_table_find(&table, &(struct wr_hash){low, n})->state[1], n);
+        }
+        cr_assert_null(wr_slot_table_find(&table, &(struct wr_hash){low, 30}));
+        cr_assert_null(wr_slot_table_find(&table, &(struct wr_hash){low ^ 2, 0}));
+        wr_slot_table_fini(&table);
+    }
 }
 
 Test(slot_table, sweep_takes_the_expired_and_leaves_the_live_whatever_their_mixture)
@@ -163,12 +215,12 @@ Test(slot_table, an_earlier_expiry_is_noted)
     wr_slot_table_fini(&table);
 }
 
-Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_there_is_some)
+static void fill_up_without_memory(uint32_t words)
 {
     struct wr_slot_table table;
     uint64_t n = 0;
 
-    wr_slot_table_init(&table, 2, false);
+    wr_slot_table_init(&table, words, false);
     for (; n < 100; n++) {
         add(&table, n, 1000);
     }
@@ -189,6 +241,13 @@ Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_th
         cr_assert(has(&table, k));
     }
     wr_slot_table_fini(&table);
+}
+
+Test(slot_table, without_memory_it_fills_up_to_one_free_slot_and_goes_on_when_there_is_some)
+{
+    for (size_t i = 0; i < N_SORTS; i++) {
+        fill_up_without_memory(sorts[i]);
+    }
 }
 
 Test(slot_table, without_memory_a_sweep_still_removes)
@@ -267,7 +326,7 @@ static void live_long(uint32_t state_words)
 
 Test(slot_table, agrees_with_a_model_over_a_long_life_for_states_of_every_size)
 {
-    for (uint32_t words = 2; words <= WR_STATE_WORDS_MAX; words++) {
+    for (uint32_t words = 2; words <= WORDS; words++) {
         live_long(words);
     }
 }

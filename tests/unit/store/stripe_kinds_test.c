@@ -84,34 +84,54 @@ static void fill_log(uint64_t number, uint64_t n)
     }
 }
 
-static uint64_t places_of_log(void)
-{
-    begin(1000);
-    fill_log(1, 1);
-
-    const uint64_t n_used = stripe.n_used;
-
-    wr_stripe_fini(&stripe);
-    return n_used;
-}
-
 Test(stripe_kinds, a_log_that_grows_needs_room)
 {
-    const uint64_t n_first = places_of_log();
+    static const struct {
+        uint64_t share, n_entries; /* when it has to grow, and cannot */
+        uint64_t n_left;           /* places for others */
+    } rows[] = {{4 + 2, 4, 2}, {4 + 6, 8, 4}};
 
-    begin(n_first + 2); /* a step takes more */
-    fill_log(1, 8);
-    pass(1);
-    cr_assert_eq(hit(1, &logged).answer, WR_TAKE_FULL);
-    assert_remaining(take(1, &logged, 0, false), 12);
-    assert_remaining(take(1, &logged, 2, true), 14);
-    assert_remaining(hit(1, &logged), 13);
-    assert_remaining(hit(1, &logged), 12); /* of the same time */
-    assert_remaining(hit(2, &fixed), 2);
-    assert_remaining(hit(3, &fixed), 2);
-    cr_assert_eq(hit(4, &fixed).answer, WR_TAKE_FULL);
-    pass(S(60) + 1);
-    assert_remaining(hit(4, &fixed), 2);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const uint64_t left = logged.requests - rows[i].n_entries;
+
+        begin(rows[i].share);
+        fill_log(1, rows[i].n_entries);
+        pass(1);
+        cr_assert_eq(hit(1, &logged).answer, WR_TAKE_FULL, "row %zu", i);
+        assert_remaining(take(1, &logged, 0, false), left);
+        assert_remaining(take(1, &logged, 2, true), left + 2);
+        assert_remaining(hit(1, &logged), left + 1);
+        assert_remaining(hit(1, &logged), left); /* of the same time */
+        for (uint64_t n = 0; n < rows[i].n_left; n++) {
+            assert_remaining(hit(2 + n, &fixed), 2);
+        }
+        cr_assert_eq(hit(100, &fixed).answer, WR_TAKE_FULL, "row %zu", i);
+        pass(S(60) + 1);
+        assert_remaining(hit(100, &fixed), 2);
+        wr_stripe_fini(&stripe);
+    }
+}
+
+/* From a small slot to a wide one, and to a block; what it had before is free again. */
+Test(stripe_kinds, buckets_that_grow_keep_what_was_counted)
+{
+    static const struct {
+        uint64_t hits, n_used;
+    } rows[] = {{255, 4}, {1, 6}, {65535 - 256, 6}, {1, 1 + 9}, {UINT32_MAX - 65536 - 1, 1 + 9}};
+    struct wr_limit many = buckets;
+    uint64_t left = UINT32_MAX;
+
+    many.requests = UINT32_MAX;
+    begin(1000);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        left -= rows[i].hits;
+        assert_remaining(take(1, &many, rows[i].hits, false), left);
+        cr_assert_eq(stripe.n_used, rows[i].n_used, "row %zu: %" PRIu64, i, stripe.n_used);
+    }
+    pass(S(30));
+    assert_remaining(take(1, &many, left, false), 0);
+    pass(S(31));
+    assert_remaining(take(1, &many, 0, false), UINT32_MAX - left);
     wr_stripe_fini(&stripe);
 }
 
@@ -215,12 +235,15 @@ Test(stripe_kinds, without_memory_nothing_is_charged)
 Test(stripe_kinds, a_log_without_memory_to_grow_stays_as_it_was)
 {
     begin(100);
-    fill_log(1, 8);
-    pass(1);
-    failing_malloc_start(0);
-    cr_assert_eq(hit(1, &logged).answer, WR_TAKE_NO_MEMORY);
-    failing_malloc_stop();
-    assert_remaining(hit(1, &logged), 11);
+    for (uint64_t n = 0; n < 12; n++) {
+        pass(1);
+        if (n == 4 || n == 8) {
+            failing_malloc_start(0);
+            cr_assert_eq(hit(1, &logged).answer, WR_TAKE_NO_MEMORY, "entry %" PRIu64, n);
+            failing_malloc_stop();
+        }
+        assert_remaining(hit(1, &logged), 19 - n);
+    }
     wr_stripe_fini(&stripe);
 }
 

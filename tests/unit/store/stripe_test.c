@@ -503,7 +503,7 @@ static struct wr_verdict model_take(struct model *model, uint64_t number,
         model->age = moment->age;
     }
     model->are_wall[number] = kind->clock == WR_COUNTER_WALL;
-    cr_assert_leq(kind->state_words(state, limit), MODEL_WORDS);
+    cr_assert_leq(kind->state_words(state, limit, is_refund ? 0 : hits), MODEL_WORDS);
 
     const int64_t now_us = wr_counter_time(kind, &model->latest);
 
