@@ -102,8 +102,13 @@ static void print_finding(const struct wr_search *search, size_t variant)
 
     printf("%-24s %-18s", search->name, wr_variants[variant]);
     print_worst(subject != NULL ? subject->window_text : "of each", 16, &finding->in_window);
-    print_worst(subject != NULL ? subject->instant_text : "of each", 15, &finding->in_instant);
-    printf("%6" PRIu32 "\n", finding->n_schedules);
+    print_worst(subject != NULL ? subject->instant_text : "of each", 25, &finding->in_instant);
+    printf("%9" PRIu32 "  ", finding->n_schedules);
+    if (subject != NULL && subject->n_words > 0) {
+        printf("%" PRIu32 " words\n", subject->n_words);
+    } else {
+        printf("%s\n", subject != NULL ? "grows" : "of each");
+    }
 }
 
 static void check_sight(const struct wr_search *search, size_t variant)
@@ -127,8 +132,8 @@ int main(int argc, char **argv)
            shared.parts[1].seed);
     (void) fflush(stdout);
     wr_crew_run(MEMBERS, run, &shared);
-    printf("%-24s %-18s %-16s %-26s  %-15s %-26s  %s\n", "algorithm", "limit", "window",
-           "worst found", "instant", "worst found", "schedules");
+    printf("%-24s %-18s %-16s %-26s  %-25s %-26s  %s  %s\n", "algorithm", "limit", "window",
+           "worst found", "instant", "worst found", "schedules", "state");
     for (size_t i = 0; i < N_SEARCHES; i++) {
         for (size_t k = 0; k < WR_VARIANTS; k++) {
             print_finding(&shared.searches[i], k);

@@ -135,6 +135,10 @@ static void play_counter(struct wr_search *search, struct wr_prey_counter *count
 
     wr_prey_counter_init(counter, &draw->name, &rule, calendar);
     (void) wr_schedule_play(&counter->prey, draw->style, &draw->random, now_us);
+    wr_schedule_check(&draw->name,
+                      subject->n_words == 0 || (draw->traits & WR_RULE_WARMS_UP) != 0 ||
+                          counter->n_words == subject->n_words,
+                      "a state is not as large as it is said to be");
     judge(search, subject, draw, &counter->limit, &counter->record, civil);
 }
 

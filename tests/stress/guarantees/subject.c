@@ -27,15 +27,15 @@ static uint64_t burst_and_a_fiftieth(const struct wr_allowance *allowance)
 }
 
 const struct wr_subject wr_subjects[WR_SUBJECTS] = {
-    {"fixed_window", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH, "2 L", "2 L", twice, twice, 1.0},
+    {"fixed_window", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH, "2 L", "2 L", twice, twice, 1.0, 2},
     {"fixed_window, first_hit", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_FIRST_HIT, "2 L", "2 L", twice,
-     twice, 0.99},
+     twice, 0.99, 2},
     {"fixed_window, calendar", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_CALENDAR, "L in each window",
-     "2 L", once, twice, 1.0},
-    {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH, "2 L", "1.01 L", twice,
-     once_and_a_hundredth, 0.98},
-    {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH, "L", "L", once, once, 1.0},
-    {"sliding_log", WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH, "L", "L", once, once, 1.0},
-    {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, "L + burst", "burst + 0.02 L",
-     limit_and_burst, burst_and_a_fiftieth, 0.98},
+     "2 L", once, twice, 1.0, 2},
+    {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH, "2 L", "L and a hundredth",
+     twice, once_and_a_hundredth, 0.98, 3},
+    {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH, "L", "L", once, once, 1.0, 0},
+    {"sliding_log", WR_ALGORITHM_SLIDING_LOG, WR_ALIGN_EPOCH, "L", "L", once, once, 1.0, 0},
+    {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, "L + burst",
+     "burst and a fiftieth of L", limit_and_burst, burst_and_a_fiftieth, 0.98, 2},
 };

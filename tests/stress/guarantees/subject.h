@@ -16,7 +16,8 @@ struct wr_subject {
     enum wr_alignment alignment;
     const char *window_text, *instant_text;
     wr_bound_fn window_bound, instant_bound;
-    double reached; /* at least that part of the bound in a window */
+    double reached;   /* at least that part of the bound in a window */
+    uint32_t n_words; /* of a counter's state; 0: it grows */
 };
 
 #define WR_SUBJECTS 7
