@@ -36,30 +36,30 @@ static int64_t newest_stamp(const struct wr_sliding_log *log)
 static void watch_log(const void *before, const void *after, const struct wr_limit *limit,
                       struct seen *seen)
 {
-    const struct wr_sliding_log *const old = before, *const new = after;
-    const bool is_full = old->n > 0 && old->n >= limit->requests;
+    const struct wr_sliding_log *const had = before, *const has = after;
+    const bool is_full = had->n > 0 && had->n >= limit->requests;
 
-    seen->many += new->n > 40;
-    seen->moved += new->capacity > old->capacity && old->first > 0;
-    seen->surplus += new->n > limit->requests;
-    if (new->n > 1 && new->used > 0) {
-        seen->forgotten += new->first != old->first && old->capacity == new->capacity;
-        seen->joined += is_full && new->n == old->n &&newest_stamp(new) != newest_stamp(old);
+    seen->many += has->n > 40;
+    seen->moved += has->capacity > had->capacity && had->first > 0;
+    seen->surplus += has->n > limit->requests;
+    if (has->n > 1 && has->used > 0) {
+        seen->forgotten += has->first != had->first && had->capacity == has->capacity;
+        seen->joined += is_full && has->n == had->n && newest_stamp(has) != newest_stamp(had);
     }
 }
 
 static void watch_buckets(const void *before, const void *after, const struct wr_limit *limit,
                           struct seen *seen)
 {
-    const struct wr_sliding_buckets *const old = before, *const new = after;
+    const struct wr_sliding_buckets *const had = before, *const has = after;
 
     (void) limit;
-    seen->spread += new->span > 60;
-    seen->wider[0] += old->width == 2 && new->width == 4;
-    seen->wider[1] += old->width == 4 && new->width == 8;
-    seen->wider[2] += old->width == 2 && new->width == 8;
-    seen->rearranged += old->n > 0 && old->n != new->n && old->used > 0 && new->used >= old->used;
-    seen->passed_over += old->used > 0 && new->expiry_us > old->expiry_us + MINUTE;
+    seen->spread += has->span > 60;
+    for (int i = 0; i < 3; i++) {
+        seen->wider[i] += had->width > 0 && had->width < has->width && has->width == 2 << i;
+    }
+    seen->rearranged += had->n > 0 && had->n != has->n && had->used > 0 && has->used >= had->used;
+    seen->passed_over += had->used > 0 && has->expiry_us > had->expiry_us + MINUTE;
 }
 
 static void play_run(uint64_t *seed, const struct wr_limit *sort, watch_fn watch, struct seen *seen)
@@ -110,8 +110,8 @@ Test(drawn_run, widens_buckets_and_steps_over_them)
     const struct seen seen = play(&sort, watch_buckets);
 
     cr_assert_gt(seen.spread, LEAST, "hits in over 60 buckets");
-    for (size_t i = 0; i < 3; i++) {
-        cr_assert_gt(seen.wider[i], LEAST, "counts that become wider, way %zu", i);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_gt(seen.wider[i], LEAST, "counts that become %d bytes wide", 2 << i);
     }
     cr_assert_gt(seen.rearranged, LEAST, "hits kept through another number of buckets");
     cr_assert_gt(seen.passed_over, LEAST, "steps over all buckets");
