@@ -77,19 +77,33 @@ static void change_habit(uint64_t *seed, struct habit *habit)
     }
 }
 
+/* Of which some need two bytes, some four, and a few eight. */
+static uint64_t draw_large_hits(uint64_t *seed)
+{
+    switch (wr_draw_below(seed, 8)) {
+    case 0:
+        return WR_COUNT_MAX - wr_draw_below(seed, 3);
+    case 1:
+    case 2:
+        return between(seed, 100, 400);
+    default:
+        return between(seed, 30000, 100000);
+    }
+}
+
 static uint64_t draw_hits(uint64_t *seed, const struct habit *habit)
 {
+    if (habit->is_large && one_in(seed, 4)) {
+        return draw_large_hits(seed);
+    }
     switch (wr_draw_below(seed, 32)) {
     case 0:
     case 1:
         return 0;
     case 2:
         return between(seed, 1, habit->limit.requests);
-    case 3:
-        return habit->is_large ? WR_COUNT_MAX - wr_draw_below(seed, 3) : 1;
     default:
-        return habit->is_large && one_in(seed, 4) ? between(seed, 30000, 100000)
-                                                  : between(seed, 1, 3);
+        return between(seed, 1, 3);
     }
 }
 
