@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/log_notes.h"
 #include "base/thread.h"
+#include "rules/publisher.h"
 #include "rules/rule_set.h"
 #include "rules/settling.h"
 #include "rules/watch.h"
@@ -33,13 +34,11 @@ struct wr_reload {
     struct wr_reload_options options;
     struct wr_rule_set set;
     struct wr_metrics_block *metrics; /* borrowed; first of whoever loads, then of the thread */
-    struct wr_watch *watch;           /* owned; NULL: there are polls only */
-    /* Owned references, NULL: none. What was replaced is kept until the next look, so that it is
-     * freed here and not by the last worker that lets it go, while a call waits. */
-    struct wr_rules *latest, *replaced;
-    struct wr_diag told; /* what was noted at the last look */
-    int64_t due_us;      /* of the next look */
-    int64_t look_us;     /* what a look took */
+    struct wr_publisher publisher;
+    struct wr_watch *watch; /* owned; NULL: there are polls only */
+    struct wr_diag told;    /* what was noted at the last look */
+    int64_t due_us;         /* of the next look */
+    int64_t look_us;        /* what a look took */
     bool is_watch_partial, has_missing_root;
     bool is_stirred;       /* something happened while files were looked at */
     int64_t notes_second;  /* monotonic; of n_notes */
@@ -97,6 +96,12 @@ enum wr_err wr_reload_new(const struct wr_reload_options *options, struct wr_rel
     }
     reload->options = *options;
     reload->metrics = wr_metrics_block_new(options->metrics);
+    reload->publisher = (struct wr_publisher){
+        .current = options->current,
+        .metrics = reload->metrics,
+        .on_rules = options->on_rules,
+        .context = options->context,
+    };
     reload->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     wr_diag_init(&reload->told, MAX_NOTES);
 
@@ -221,14 +226,7 @@ static void use(struct wr_reload *reload, struct wr_rule_set_change *change)
            wr_rules_domain_count(change->rules), wr_rules_limit_count(change->rules),
            change->n_files,
            change->n_refused == 0 ? "" : "; refused ones stay at their last good version, if any");
-    wr_rules_release(reload->replaced);
-    reload->replaced = reload->latest;
-    reload->latest = wr_rules_acquire(change->rules);
-    wr_current_rules_publish(reload->options.current, &change->rules);
-    wr_metrics_add(reload->metrics, WR_METRIC_CONFIG_LOADS, 1);
-    if (reload->options.on_rules != NULL) {
-        reload->options.on_rules(reload->options.context);
-    }
+    wr_publisher_publish(&reload->publisher, &change->rules);
 }
 
 /* A bad file that is written again and again must not fill the log: beyond so many notes a second
@@ -321,8 +319,7 @@ static void look(struct wr_reload *reload)
     const int64_t poll_us = now_us + reload->options.poll_us;
     int64_t due_us = INT64_MAX;
 
-    wr_rules_release(reload->replaced);
-    reload->replaced = NULL;
+    wr_publisher_let_go(&reload->publisher);
     reload->is_stirred = false;
     if (reload->watch != NULL) {
         wr_watch_begin_look(reload->watch);
@@ -416,8 +413,7 @@ void wr_reload_destroy(struct wr_reload *reload)
     }
     wr_reload_stop(reload);
     wr_watch_destroy(reload->watch);
-    wr_rules_release(reload->replaced);
-    wr_rules_release(reload->latest);
+    wr_publisher_fini(&reload->publisher);
     wr_rule_set_fini(&reload->set);
     wr_diag_fini(&reload->told);
     if (reload->wake_fd >= 0) {
