@@ -107,6 +107,15 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
     diag->n_kept++;
 }
 
+void wr_diag_make_errors(struct wr_diag *diag)
+{
+    for (struct wr_note *note = diag->first; note != NULL; note = note->next) {
+        note->severity = WR_SEVERITY_ERROR;
+    }
+    diag->n_errors += diag->n_warnings;
+    diag->n_warnings = 0;
+}
+
 /* A line under construction: what does not fit is dropped. */
 struct line {
     char *text;

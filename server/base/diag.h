@@ -63,6 +63,9 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
                  struct wr_str path, const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
+/* Every warning becomes an error. */
+void wr_diag_make_errors(struct wr_diag *diag);
+
 /* The note as one line `file:line:column: error: text (in path); hint` without a line feed; control
  * characters become '?'. Cut to `size`, always terminated. */
 void wr_note_format(const struct wr_note *note, char *line, size_t size);

@@ -77,16 +77,6 @@ static void note_unreadable(const struct wr_file *file, struct wr_diag *diag)
                 (struct wr_str){0}, NULL, "%.*s", (int) file->text.len, file->text.bytes);
 }
 
-/* Every warning counts as an error. */
-static void make_errors(struct wr_diag *diag)
-{
-    for (struct wr_note *note = diag->first; note != NULL; note = note->next) {
-        note->severity = WR_SEVERITY_ERROR;
-    }
-    diag->n_errors += diag->n_warnings;
-    diag->n_warnings = 0;
-}
-
 /* A version with a copy of `draft`; NULL when memory is out. */
 static struct wr_version *new_version(const struct wr_draft *draft)
 {
@@ -341,7 +331,7 @@ enum wr_err wr_rule_set_take(struct wr_rule_set *set, int64_t now_us, bool takes
     free(take.drafts);
     free(take.versions);
     if (set->options->is_strict) {
-        make_errors(diag);
+        wr_diag_make_errors(diag);
     }
     return err;
 }

@@ -9,9 +9,12 @@
 
 static void check_unit(const struct wr_limit_pass *pass)
 {
-    static const char units[] = "one of second, minute, hour, day, week, month, year; or `window: "
-                                "90s` in its place";
     const struct wr_draft_limit *const draft = pass->draft;
+    /* Messages have no field for a window. */
+    const char *const units = draft->place.spot != NULL
+                                  ? "one of second, minute, hour, day, week, month, year"
+                                  : "one of second, minute, hour, day, week, month, year; or "
+                                    "`window: 90s` in its place";
     const struct wr_check_subject of_unit = wr_limit_pass_at(pass, draft->unit_place);
     const struct wr_check_subject of_multiplier = wr_limit_pass_at(pass, draft->multiplier.place);
 

@@ -158,7 +158,7 @@ Test(rules_message, units_have_their_names)
     }
 }
 
-#define UNITS "one of second, minute, hour, day, week, month, year; or `window: 90s` in its place\n"
+#define UNITS "one of second, minute, hour, day, week, month, year\n"
 #define UNKNOWN "this version of Weir does not know it, or not with a value of its kind\n"
 
 Test(rules_message, notes_name_the_spot)

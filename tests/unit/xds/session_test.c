@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xds/session.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/xds/responses.h"
+#include "wire/fields.h"
+
+static const struct wr_discovery_node node = {.id = WR_STR("me")};
+static const struct wr_xds_pauses pauses = {.min_us = 1000, .max_us = 4000};
+static const struct resource_row good[] = {{"a", "A", 1, 5}, {"b", "B", 1, 6}};
+static const struct resource_row turned[] = {{"b", "B", 1, 6}, {"a", "A", 1, 5}};
+static const struct resource_row bad[] = {{"a", "A", 0, 5}, {"b", "B", 1, 7}};
+
+struct bed {
+    struct wr_xds_session session;
+    struct wr_arena arena;
+    struct wr_xds_answer answer;
+    size_t n_notes; /* of the last response */
+};
+
+static void init(struct bed *bed)
+{
+    wr_arena_init(&bed->arena, 4096);
+    cr_assert_eq(wr_xds_session_init(&bed->session, &node, &responses_load, &pauses), WR_OK);
+}
+
+static void fini(struct bed *bed)
+{
+    wr_xds_session_fini(&bed->session);
+    wr_arena_fini(&bed->arena);
+}
+
+/* The text of a field of a request, empty when it is not there. */
+static struct wr_str field_of(struct wr_str request, uint32_t number)
+{
+    struct wr_scan scan = {0};
+    struct wr_fields fields = wr_fields_of(&scan, request);
+    struct wr_str found = {.ptr = ""};
+
+    while (wr_fields_next(&fields)) {
+        if (fields.tag == WR_TAG(number, WR_WIRE_BYTES)) {
+            found = wr_fields_bytes(&fields);
+        } else {
+            wr_fields_skip(&fields);
+        }
+    }
+    cr_assert_eq(scan.fault, WR_FAULT_NONE);
+    return found;
+}
+
+static void expect_request(struct wr_str request, const char *version, const char *nonce,
+                           bool has_error)
+{
+    cr_assert(wr_str_equal(field_of(request, 1), wr_str_of(version)));
+    cr_assert(wr_str_equal(field_of(field_of(request, 2), 1), wr_str_of("me")));
+    cr_assert(wr_str_equal(field_of(request, 4), wr_str_of(WR_RULES_TYPE_URL)));
+    cr_assert(wr_str_equal(field_of(request, 5), wr_str_of(nonce)));
+    cr_assert_eq(field_of(request, 6).len > 0, has_error);
+}
+
+static void begin(struct bed *bed)
+{
+    struct wr_str request;
+
+    cr_assert(wr_xds_session_begin(&bed->session, &bed->arena, &request));
+    expect_request(request, "", "", false);
+}
+
+static enum wr_err take_bytes(struct bed *bed, struct wr_str bytes)
+{
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 100);
+    bed->answer = (struct wr_xds_answer){0};
+
+    const enum wr_err err =
+        wr_xds_session_take(&bed->session, bytes, 0, &bed->arena, &diag, &bed->answer);
+
+    bed->n_notes = diag.n_errors + diag.n_warnings;
+    wr_diag_fini(&diag);
+    return err;
+}
+
+/* Takes two rows; whether a snapshot came of it. */
+static bool take(struct bed *bed, const char *version, const char *nonce,
+                 const struct resource_row *rows)
+{
+    cr_assert_eq(
+        take_bytes(bed, responses_bytes(&bed->arena, version, nonce, WR_RULES_TYPE_URL, rows, 2)),
+        WR_OK);
+
+    const bool has_rules = bed->answer.change.rules != NULL;
+
+    wr_rules_release(bed->answer.change.rules);
+    return has_rules;
+}
+
+Test(session, accepts_with_version_and_nonce)
+{
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert(take(&bed, "v1", "n1", good));
+    expect_request(bed.answer.request, "v1", "n1", false);
+    cr_assert_eq(bed.answer.delay_us, 0);
+    cr_assert_not(bed.answer.is_refused || bed.answer.is_repeat);
+    fini(&bed);
+}
+
+Test(session, refuses_with_the_old_version_and_the_reason)
+{
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert_not(take(&bed, "v0", "n0", bad) && bed.answer.change.n_refused == 0);
+    expect_request(bed.answer.request, "", "n0", true);
+    cr_assert(take(&bed, "v1", "n1", good));
+    cr_assert(take(&bed, "v2", "n2", bad));
+    expect_request(bed.answer.request, "v1", "n2", true);
+    cr_assert(bed.answer.is_refused);
+    cr_assert_eq(bed.answer.change.n_refused, 1u);
+
+    const struct wr_str status = field_of(bed.answer.request, 6);
+    const struct wr_str message = field_of(status, 2);
+
+    cr_assert(wr_str_equal(message, wr_str_of(bed.session.error)));
+    cr_assert_not_null(
+        strstr(bed.session.error, "resource a: descriptors[0].rate_limit.unit: error: "));
+    fini(&bed);
+}
+
+Test(session, a_version_is_a_label)
+{
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert(take(&bed, "1", "n1", good));
+    begin(&bed);
+    cr_assert_not(take(&bed, "1", "n1", turned));
+    expect_request(bed.answer.request, "1", "n1", false);
+    begin(&bed);
+    cr_assert(take(&bed, "1", "n1", bad));
+    expect_request(bed.answer.request, "1", "n1", true);
+    cr_assert(take(&bed, "1", "n1", good));
+    expect_request(bed.answer.request, "1", "n1", false);
+    fini(&bed);
+}
+
+Test(session, the_same_content_under_another_version_makes_no_rules)
+{
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert(take(&bed, "1", "n1", good));
+    cr_assert_not(take(&bed, "2", "n2", good));
+    expect_request(bed.answer.request, "2", "n2", false);
+    fini(&bed);
+}
+
+Test(session, what_is_repeated_is_answered_ever_later)
+{
+    static const int64_t delays_us[] = {0, 500, 1000, 2000, 2000};
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    (void) take(&bed, "1", "n0", bad);
+    cr_assert_eq(bed.n_notes, 1u);
+    for (size_t i = 0; i < sizeof delays_us / sizeof delays_us[0]; i++) {
+        cr_assert_not(take(&bed, "1", "n1", bad));
+        expect_request(bed.answer.request, "", "n1", true);
+        cr_assert(bed.answer.is_repeat);
+        cr_assert_eq(bed.n_notes, 0u);
+        cr_assert_eq(bed.answer.delay_us, delays_us[i], "%zu: %d", i, (int) bed.answer.delay_us);
+    }
+    cr_assert(take(&bed, "2", "n2", good));
+    cr_assert_eq(bed.answer.delay_us, 0);
+    begin(&bed);
+    cr_assert_not(take(&bed, "2", "n2", good));
+    cr_assert_eq(bed.answer.delay_us, 0);
+    fini(&bed);
+}
+
+Test(session, what_was_not_asked_for_is_refused)
+{
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert(take(&bed, "1", "n1", good));
+    cr_assert_eq(take_bytes(&bed, responses_bytes(&bed.arena, "2", "n2", "other", good, 2)), WR_OK);
+    cr_assert_null(bed.answer.change.rules);
+    expect_request(bed.answer.request, "1", "n2", true);
+    cr_assert_not_null(strstr(bed.session.error, "resources[1] is of type `other`"));
+    cr_assert_not_null(strstr(bed.session.error, "the response is of type `other`"));
+    cr_assert_not(take(&bed, "3", "n3", good));
+    expect_request(bed.answer.request, "3", "n3", false);
+    fini(&bed);
+}
+
+Test(session, what_is_no_response_is_not_answered)
+{
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert_eq(take_bytes(&bed, (struct wr_str) WR_STR("\x0a\x7f")), WR_ERR_MALFORMED);
+    fini(&bed);
+}
+
+Test(session, a_reason_is_bounded)
+{
+    char domain[1000];
+    struct resource_row rows[8];
+    struct bed bed;
+
+    memset(domain, 'x', sizeof domain - 1);
+    domain[sizeof domain - 1] = '\0';
+    for (size_t i = 0; i < 8; i++) {
+        rows[i] = (struct resource_row){"", i == 0 ? domain : "D", 0, 1};
+    }
+    init(&bed);
+    begin(&bed);
+    cr_assert_eq(
+        take_bytes(&bed, responses_bytes(&bed.arena, "1", "n", WR_RULES_TYPE_URL, rows, 8)), WR_OK);
+    cr_assert_lt(strlen(bed.session.error), sizeof bed.session.error);
+    cr_assert_eq(bed.n_notes, 8u);
+
+    size_t n_lines = 1;
+
+    for (const char *c = bed.session.error; *c != '\0'; c++) {
+        n_lines += *c == '\n';
+    }
+    cr_assert_eq(n_lines, 8u, "%s", bed.session.error);
+    fini(&bed);
+}
