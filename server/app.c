@@ -26,7 +26,7 @@
 #include "rpc/listen.h"
 #include "rpc/reflection.h"
 #include "rules/current.h"
-#include "rules/reload.h"
+#include "rules_feed.h"
 #include "rules_source.h"
 #include "service/service.h"
 #include "store/backend.h"
@@ -58,7 +58,7 @@ struct wr_app {
     struct wr_grpc_server *server;
     struct wr_listen *listen;
     struct wr_acceptor *acceptor;
-    struct wr_reload *reload;
+    struct wr_rules_feed feed;
     bool has_service; /* service is set up */
 };
 
@@ -118,40 +118,18 @@ static void on_store(void *context, bool is_reachable)
     wr_readiness_set(&app->readiness, WR_READY_STORE, is_reachable);
 }
 
-/* At start a path that is not there is a mistake; later, and with the incumbent's variables, it is
- * waited for. */
 static int load_first_rules(struct wr_app *app)
 {
-    const struct wr_reload_options options = {
-        .load = &app->source.load,
+    const struct wr_rules_feed_frame frame = {
+        .options = app->options,
+        .source = &app->source,
         .current = &app->rules,
         .metrics = app->metrics,
         .on_rules = on_rules,
         .context = app,
-        .poll_us = app->options->rules_poll_us,
     };
 
-    if (wr_reload_new(&options, &app->reload) != WR_OK) {
-        return fail(EX_OSERR, "rules cannot be loaded: out of memory or descriptors");
-    }
-
-    const enum wr_err err = wr_reload_load(app->reload);
-
-    if (err == WR_OK || (err == WR_ERR_NOT_FOUND && app->source.may_be_absent)) {
-        if (!wr_readiness_has(&app->readiness, WR_READY_RULES)) {
-            wr_log(WR_LOG_WARN, "no rules are in force: calls are answered UNAVAILABLE until a "
-                                "rule file is good");
-        }
-        return EX_OK;
-    }
-    return err == WR_ERR_NOT_FOUND || err == WR_ERR_IO ? EX_NOINPUT : EX_OSERR;
-}
-
-static int start_reload(struct wr_app *app)
-{
-    return wr_reload_start(app->reload) == WR_OK
-               ? EX_OK
-               : fail(EX_OSERR, "the reloader could not be started: out of threads");
+    return wr_rules_feed_open(&app->feed, &frame);
 }
 
 static size_t n_workers(const struct wr_app *app)
@@ -325,12 +303,9 @@ static void wait_for_end(struct wr_app *app)
         if (got == SIGHUP) {
             uint64_t skipped;
 
-            if (wr_log_limit_pass(&hangups, wr_clock_read(&app->clock).mono_us, &skipped)) {
-                wr_log(WR_LOG_INFO,
-                       "SIGHUP: looking at the rule files; when nothing has changed, the "
-                       "rules in force stay, and no line follows");
-            }
-            wr_reload_look(app->reload);
+            wr_rules_feed_look(
+                &app->feed,
+                wr_log_limit_pass(&hangups, wr_clock_read(&app->clock).mono_us, &skipped));
         } else if (got > 0) {
             wr_log(WR_LOG_INFO, "%s: draining", got == SIGTERM ? "SIGTERM" : "SIGINT");
             return;
@@ -369,12 +344,12 @@ static void drain(struct wr_app *app)
     };
 
     wr_drain_run(&drain);
-    wr_reload_stop(app->reload);
+    wr_rules_feed_stop(&app->feed);
 }
 
 static void free_parts(struct wr_app *app)
 {
-    wr_reload_destroy(app->reload);
+    wr_rules_feed_close(&app->feed);
     wr_acceptor_destroy(app->acceptor);
     wr_listen_close(app->listen);
     wr_grpc_server_destroy(app->server);
@@ -395,7 +370,7 @@ static int serve(struct wr_app *app, wr_backend_new_fn new_backend)
     if ((code = wr_listeners_open(app->options, &app->listen)) != EX_OK ||
         (code = make_parts(app, new_backend)) != EX_OK || (code = load_first_rules(app)) != EX_OK ||
         (code = start_server(app)) != EX_OK || (code = start_accepting(app)) != EX_OK ||
-        (code = start_reload(app)) != EX_OK ||
+        (code = wr_rules_feed_start(&app->feed)) != EX_OK ||
         (code = wr_listeners_announce(app->options, app->listen)) != EX_OK) {
         return code;
     }

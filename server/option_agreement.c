@@ -33,6 +33,26 @@ static bool check_redis(const struct wr_options *options, FILE *err)
     return true;
 }
 
+static bool check_xds(const struct wr_options *options, FILE *err)
+{
+    if (options->rules.n > 0) {
+        fprintf(err, "weir: --rules (WEIR_RULES) and --rules-source xds (CONFIG_TYPE) cannot both "
+                     "be: rules come from files or from a control plane\n");
+        return false;
+    }
+    if ((*options->xds_tls_cert == '\0') != (*options->xds_tls_key == '\0')) {
+        fprintf(err, "weir: --xds-tls-cert (CONFIG_GRPC_XDS_CLIENT_TLS_CERT) and --xds-tls-key "
+                     "(CONFIG_GRPC_XDS_CLIENT_TLS_KEY) need each other\n");
+        return false;
+    }
+    if (options->xds_pause_min_us > options->xds_pause_max_us) {
+        fprintf(err, "weir: --xds-pause-min (XDS_CLIENT_BACKOFF_INITIAL_INTERVAL) is longer than "
+                     "--xds-pause-max (XDS_CLIENT_BACKOFF_MAX_INTERVAL)\n");
+        return false;
+    }
+    return true;
+}
+
 bool wr_options_agree(const struct wr_options *options, FILE *err)
 {
     if (options->failure_mode == WR_FAILURE_LOCAL && options->store == WR_STORE_LOCAL) {
@@ -50,24 +70,31 @@ bool wr_options_agree(const struct wr_options *options, FILE *err)
             LEAST_MEMORY_BYTES);
         return false;
     }
-    return options->store != WR_STORE_REDIS || check_redis(options, err);
+    return (options->rules_source != WR_RULES_FROM_XDS || check_xds(options, err)) &&
+           (options->store != WR_STORE_REDIS || check_redis(options, err));
 }
 
 /* What `use` asks for and is not there; WR_OPTION_USED_ALWAYS: nothing. */
 static enum wr_option_use lacking(const struct wr_options *options, enum wr_option_use use)
 {
+    const bool has_xds = options->rules_source == WR_RULES_FROM_XDS;
     const bool has_sentinels =
         options->redis_type == WR_REDIS_SENTINEL ||
         (options->has_redis_per_second && options->redis_per_second_type == WR_REDIS_SENTINEL);
     const bool is_there[WR_OPTION_USES] = {
         [WR_OPTION_USED_ALWAYS] = true,
+        [WR_OPTION_OF_XDS] = has_xds,
+        [WR_OPTION_OF_XDS_TLS] = options->has_xds_tls,
         [WR_OPTION_OF_REDIS] = true,
         [WR_OPTION_OF_PER_SECOND] = options->has_redis_per_second,
         [WR_OPTION_OF_SENTINELS] = has_sentinels,
         [WR_OPTION_OF_KEY_HASH] = options->has_redis_key_hash,
     };
 
-    if (use != WR_OPTION_USED_ALWAYS && options->store != WR_STORE_REDIS) {
+    if (use == WR_OPTION_OF_XDS_TLS && !has_xds) {
+        return WR_OPTION_OF_XDS;
+    }
+    if (use >= WR_OPTION_OF_REDIS && options->store != WR_STORE_REDIS) {
         return WR_OPTION_OF_REDIS;
     }
     return is_there[use] ? WR_OPTION_USED_ALWAYS : use;
@@ -112,6 +139,8 @@ void wr_options_warn_of_unused(const struct wr_options *options, const struct wr
         enum wr_option_use use;
         const char *without;
     } rows[] = {
+        {WR_OPTION_OF_XDS, "--rules-source xds (CONFIG_TYPE) rules come from files, and"},
+        {WR_OPTION_OF_XDS_TLS, "--xds-tls (CONFIG_GRPC_XDS_SERVER_USE_TLS)"},
         {WR_OPTION_OF_REDIS,
          "--store redis (WEIR_STORE, BACKEND_TYPE) counters live in memory, and"},
         {WR_OPTION_OF_KEY_HASH, "--redis-key-hash (WEIR_REDIS_KEY_HASH)"},

@@ -30,6 +30,8 @@ enum wr_option_kind {
 /* Without what an option has no effect. */
 enum wr_option_use {
     WR_OPTION_USED_ALWAYS,
+    WR_OPTION_OF_XDS,        /* --rules-source xds */
+    WR_OPTION_OF_XDS_TLS,    /* --xds-tls, too */
     WR_OPTION_OF_REDIS,      /* --store redis; all below need that, too */
     WR_OPTION_OF_KEY_HASH,   /* --redis-key-hash */
     WR_OPTION_OF_PER_SECOND, /* --redis-per-second */
@@ -56,7 +58,7 @@ struct wr_option_row {
 };
 
 /* How many rows the table has. */
-#define WR_OPTION_ROWS 80
+#define WR_OPTION_ROWS 98
 
 extern const struct wr_option_row wr_option_rows[WR_OPTION_ROWS];
 

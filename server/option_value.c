@@ -15,6 +15,7 @@ _Static_assert(sizeof(enum wr_redis_topology) == sizeof(unsigned),
                "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_redis_socket_type) == sizeof(unsigned),
                "choices are written as unsigned");
+_Static_assert(sizeof(enum wr_rules_kind) == sizeof(unsigned), "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_store_kind) == sizeof(unsigned), "choices are written as unsigned");
 
 static void *field_of(struct wr_options *options, const struct wr_option_row *row)

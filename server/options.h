@@ -26,6 +26,12 @@ enum wr_store_kind {
     WR_STORE_REDIS,
 };
 
+/* Where rules come from. */
+enum wr_rules_kind {
+    WR_RULES_FROM_FILES,
+    WR_RULES_FROM_XDS, /* a control plane */
+};
+
 /* A repeatable text. */
 struct wr_option_list {
     const char *items[WR_OPTION_LIST_MAX]; /* borrowed from argv, or from copy */
@@ -37,6 +43,12 @@ struct wr_options {
     struct wr_option_list rules;
     const char *runtime_root, *runtime_subdirectory, *runtime_appdirectory;
     bool is_runtime_root_watched;
+    enum wr_rules_kind rules_source;
+    const char *xds_server, *xds_node_id, *xds_node_metadata, *xds_headers;
+    bool has_xds_tls;
+    const char *xds_tls_ca, *xds_tls_cert, *xds_tls_key, *xds_tls_server_name;
+    int64_t xds_pause_min_us, xds_pause_max_us;
+    uint64_t xds_max_message_bytes; /* 0: a default */
     bool merges_domains, is_strict;
     int64_t rules_poll_us;
     uint64_t max_rules_file_bytes, max_rules_depth, max_rules_nodes;

@@ -63,6 +63,9 @@ bool wr_rules_source_init(struct wr_rules_source *source, const struct wr_option
                           FILE *err)
 {
     *source = (struct wr_rules_source){.load = wr_load_options_of(options)};
+    if (options->rules_source == WR_RULES_FROM_XDS) {
+        return true;
+    }
     if (options->rules.n > 0) {
         source->load.paths = options->rules.items;
         source->load.n_paths = options->rules.n;
@@ -71,7 +74,8 @@ bool wr_rules_source_init(struct wr_rules_source *source, const struct wr_option
     if (*options->runtime_root != '\0') {
         return use_runtime(source, options, err);
     }
-    fprintf(err, "weir: no rules: give --rules DIR|FILE, or set RUNTIME_ROOT as for "
-                 "envoyproxy/ratelimit\n");
+    fprintf(err,
+            "weir: no rules: give --rules DIR|FILE or --rules-source xds, or set RUNTIME_ROOT or "
+            "CONFIG_TYPE as for envoyproxy/ratelimit\n");
     return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the rules come from, by the options: --rules, or the incumbent's RUNTIME_* variables.
+ * Where the rules come from, by the options: --rules, the incumbent's RUNTIME_* variables, or a
+ * control plane, which has no paths.
  *
  * Threads: filled by main, then immutable.
  */

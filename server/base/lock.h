@@ -14,6 +14,7 @@
 
 #define WR_LOCK_TABLE(X)                                                                           \
     X(WR_LOCK_RULES, "the published rules snapshot")                                               \
+    X(WR_LOCK_XDS, "the stream to the control plane")                                              \
     X(WR_LOCK_HEALTH, "the serving state and its watchers")                                        \
     X(WR_LOCK_CONNECTIONS, "the connections that were accepted")                                   \
     X(WR_LOCK_METRICS, "the list of metric blocks")                                                \

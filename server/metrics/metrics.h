@@ -125,6 +125,11 @@
       "Connections cut off because the client sent without a pause and waited for no answer.")     \
     X(WR_METRIC_HEALTH_CALLS, "health_calls_total", "Calls of the health service.")                \
     X(WR_METRIC_REFLECTION_CALLS, "reflection_calls_total", "Streams of the reflection service.")  \
+    X(WR_METRIC_XDS_STREAMS, "xds_streams_total", "Streams to the control plane that were tried.") \
+    X(WR_METRIC_XDS_STREAM_ERRORS, "xds_stream_errors_total",                                      \
+      "Streams to the control plane that could not be opened, or ended.")                          \
+    X(WR_METRIC_XDS_RESPONSES, "xds_responses_total",                                              \
+      "Answers of the control plane, those that changed nothing included.")                        \
     X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")     \
     X(WR_METRIC_CONFIG_ERRORS, "config_load_error_total", "Rule loads in which a file was refused.")
 

@@ -9,7 +9,12 @@
 #include "rules/versions.h"
 #include "wire/rules_message.h"
 
-#define CHUNK_SIZE 65536
+/* Drafts of many rules take many times the memory of their messages. Beyond what malloc ever keeps
+ * for itself (32 MiB) a chunk goes back to the system as a whole, and leaves no holes among what
+ * stays. Memory that is not written to is none. */
+#define CHUNK_SIZE (64 << 10)
+#define LARGE_CHUNK_SIZE (40 << 20)
+#define LARGE_MESSAGES (1 << 20)
 
 struct wr_xds_resource {
     struct wr_str name, message; /* in `memory` */
@@ -304,8 +309,12 @@ enum wr_err wr_xds_resources_take(struct wr_xds_resources *resources, const stru
         .diag = diag,
     };
     enum wr_err err = WR_ERR_NO_MEMORY;
+    size_t n_bytes = 0;
 
-    wr_arena_init(&take.arena, CHUNK_SIZE);
+    for (size_t i = 0; i < n; i++) {
+        n_bytes += messages[i].len;
+    }
+    wr_arena_init(&take.arena, n_bytes < LARGE_MESSAGES ? CHUNK_SIZE : LARGE_CHUNK_SIZE);
     wr_diag_init(&take.muted, 0);
     if (take.items != NULL && take.drafts != NULL) {
         for (size_t i = 0; i < n; i++) {

@@ -6,6 +6,7 @@ import time
 
 import pytest
 import weirserver
+from controlplane import ControlPlane
 from redisbed import Bed
 
 # The same server over the embedded store, which answers inline, and over one for tests, which
@@ -75,3 +76,19 @@ def start_redis(bed):
 @pytest.fixture
 def redis(start_redis):
     return start_redis()
+
+
+@pytest.fixture
+def plane():
+    with ControlPlane() as made:
+        yield made
+
+
+@pytest.fixture
+def follow(launch):
+    """follow(plane, *flags, **env) starts a server that has its rules from `plane`, and is quick to come back."""
+    def start(plane, *flags, port=None, program="weir", **env):
+        settings = {"CONFIG_TYPE": "GRPC_XDS_SOTW", "CONFIG_GRPC_XDS_SERVER_URL": f"127.0.0.1:{port or plane.port}",
+                    "XDS_CLIENT_BACKOFF_INITIAL_INTERVAL": "50ms", "XDS_CLIENT_BACKOFF_MAX_INTERVAL": "200ms", **env}
+        return launch({}, "--grpc-listen", "127.0.0.1:0", *flags, env=settings, by_flags=False, program=program)
+    return start

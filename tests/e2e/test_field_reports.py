@@ -10,7 +10,7 @@ match-and-chain              tests/cases/scenarios/base-matching.yaml
 match-repeated-key           tests/cases/scenarios/base-matching.yaml
 config-yaml-scalars          tests/cases/scenarios/base-config.yaml, base-check.yaml
 config-uint32-budget         tests/cases/scenarios/base-config.yaml, base-check.yaml; as a
-                             message: waits for xDS
+                             message: tests/e2e/test_xds_reports.py
 config-bad-file-isolated     tests/cases/scenarios/base-config.yaml; tests/e2e/test_reload.py; its
                              counters and page: wait for the HTTP port
 config-denied-key-hint       tests/cases/scenarios/base-config.yaml, base-check.yaml
@@ -51,8 +51,8 @@ grpc-wrong-protocol          here; tests/cases/scenarios/base-matching.yaml;
 k8s-cpu-quota                here; tests/unit/server/cores_test.c
 k8s-bare-ipv6                here, for gRPC; other ports wait
 k8s-probe-with-mtls          waits for TLS
-xds-version-repeats          waits for xDS
-xds-large-snapshot           waits for xDS
+xds-version-repeats          tests/e2e/test_xds_reports.py
+xds-large-snapshot           tests/e2e/test_xds_reports.py
 client-denier-headers        tests/cases/scenarios/base-time.yaml; tests/e2e/test_envoy.py
 mem-one-shot-keys            here; the gauge waits for the HTTP port
 sec-separator-collision      tests/cases/scenarios/base-matching.yaml

@@ -18,7 +18,7 @@ BIN = os.environ.get("WEIR_BIN_DIR", os.path.join(BUILD, "asan", "bin"))
 METHOD = oraclelib.METHOD
 SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:")
 # Variables that the server takes as settings; a test's own come from the test alone.
-SETTING = re.compile(r"(WEIR|GRPC|RUNTIME|LIMIT|REDIS|MERGE|SHADOW|QUOTA|RESPONSE|LOG)_")
+SETTING = re.compile(r"(WEIR|GRPC|RUNTIME|LIMIT|REDIS|MERGE|SHADOW|QUOTA|RESPONSE|LOG|CONFIG|XDS)_")
 START_SECONDS = 20
 STOP_SECONDS = 20
 
