@@ -196,13 +196,15 @@ enum wr_err wr_discovery_response_decode(struct wr_str message, struct wr_arena 
                                          struct wr_discovery_response *out_response)
 {
     struct wr_fields fields = wr_fields_of(scan, message);
+    const size_t n_all = wr_fields_count(fields, RESPONSE_RESOURCES);
     struct wr_discovery_resource *const resources =
-        wr_arena_calloc(arena, wr_fields_count(fields, RESPONSE_RESOURCES), sizeof *resources);
+        n_all <= WR_DISCOVERY_RESOURCES_MAX ? wr_arena_calloc(arena, n_all, sizeof *resources)
+                                            : NULL;
     struct wr_discovery_response response = {
         .version = {.ptr = ""}, .nonce = {.ptr = ""}, .type_url = {.ptr = ""}};
 
     if (resources == NULL) {
-        return WR_ERR_NO_MEMORY;
+        return n_all > WR_DISCOVERY_RESOURCES_MAX ? WR_ERR_TOO_LARGE : WR_ERR_NO_MEMORY;
     }
     while (wr_fields_next(&fields)) {
         switch (fields.tag) {

@@ -40,6 +40,9 @@ struct wr_discovery_request {
     struct wr_str error;   /* why that was refused; empty: it was not */
 };
 
+/* More than any control plane has domains; bounds what is made of a response. */
+#define WR_DISCOVERY_RESOURCES_MAX (1 << 20)
+
 /* google.protobuf.Any. */
 struct wr_discovery_resource {
     struct wr_str type_url, message;
@@ -57,7 +60,7 @@ bool wr_discovery_request_encode(const struct wr_discovery_request *request, str
                                  struct wr_str *out_message);
 
 /* Texts are borrowed from the bytes, resources in `arena`. WR_ERR_MALFORMED, with the reason in
- * `*scan`, which begins as {0}; WR_ERR_NO_MEMORY. */
+ * `*scan`, which begins as {0}; WR_ERR_TOO_LARGE, WR_ERR_NO_MEMORY. */
 WR_MUST_USE enum wr_err wr_discovery_response_decode(struct wr_str message, struct wr_arena *arena,
                                                      struct wr_scan *scan,
                                                      struct wr_discovery_response *out_response);

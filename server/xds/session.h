@@ -68,8 +68,8 @@ WR_MUST_USE bool wr_xds_session_begin(struct wr_xds_session *session, struct wr_
 
 /*
  * Takes a response; notes on it go to `diag`. `random` is any number. WR_ERR_MALFORMED: it is none,
- * and there is nothing to answer; WR_ERR_NO_MEMORY, WR_ERR_SYSTEM: it was not taken. The stream is
- * of no use then.
+ * and there is nothing to answer; WR_ERR_TOO_LARGE: it has too many resources; WR_ERR_NO_MEMORY,
+ * WR_ERR_SYSTEM: it was not taken. The stream is of no use then.
  */
 WR_MUST_USE enum wr_err wr_xds_session_take(struct wr_xds_session *session, struct wr_str response,
                                             uint64_t random, struct wr_arena *arena,

@@ -4,6 +4,8 @@
 #include "wire/discovery.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/wire/bytes.h"
 #include "tests/unit/wire/failing_sweep.h"
@@ -89,4 +91,27 @@ Test(discovery, a_malformed_response_is_refused)
         wr_arena_fini(&arena);
         bytes_free(message);
     }
+}
+
+Test(discovery, resources_are_bounded)
+{
+    const size_t len = 2 * ((size_t) WR_DISCOVERY_RESOURCES_MAX + 1);
+    char *const bytes = malloc(len);
+    struct wr_discovery_response response;
+    struct wr_arena arena;
+
+    cr_assert_not_null(bytes);
+    for (size_t i = 0; i < len; i += 2) {
+        memcpy(bytes + i, "\x12\x00", 2);
+    }
+    wr_arena_init(&arena, 64);
+    for (size_t more = 0; more < 2; more++) {
+        const struct wr_str message = {.ptr = bytes, .len = len - 2 + 2 * more};
+        struct wr_scan scan = {0};
+
+        cr_assert_eq(wr_discovery_response_decode(message, &arena, &scan, &response),
+                     more == 0 ? WR_OK : WR_ERR_TOO_LARGE);
+    }
+    wr_arena_fini(&arena);
+    free(bytes);
 }
