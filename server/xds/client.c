@@ -165,16 +165,17 @@ static void log_notes(struct wr_xds_client *client, const struct wr_diag *diag)
     }
 }
 
-static void log_change(const struct wr_xds_answer *answer)
+/* `rules` are those that came into force; NULL: none. */
+static void log_change(const struct wr_xds_answer *answer, const struct wr_rules *rules)
 {
     const struct wr_xds_change *const change = &answer->change;
     const int len = shown(answer->version);
 
-    if (change->rules != NULL) {
+    if (rules != NULL) {
         wr_log(answer->is_refused ? WR_LOG_WARN : WR_LOG_INFO,
                "rules in force: domains: %zu, limits: %zu, from %zu resources of version `%.*s`%s",
-               wr_rules_domain_count(change->rules), wr_rules_limit_count(change->rules),
-               change->n_resources, len, answer->version.ptr,
+               wr_rules_domain_count(rules), wr_rules_limit_count(rules), change->n_resources, len,
+               answer->version.ptr,
                answer->is_refused ? "; refused ones stay at their last good version, if any" : "");
     } else if (answer->is_refused) {
         wr_log(WR_LOG_WARN,
@@ -194,11 +195,15 @@ static void use(struct wr_xds_client *client, struct wr_xds_answer *answer)
     if (answer->is_refused) {
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
     }
-    log_change(answer);
-    if (answer->change.rules != NULL) {
+
+    /* The publisher has a reference too. */
+    const struct wr_rules *const rules = answer->change.rules;
+
+    if (rules != NULL) {
         wr_publisher_publish(&client->publisher, &answer->change.rules);
         client->let_go_us = mono_us() + LET_GO_US;
     }
+    log_change(answer, rules);
 }
 
 static void on_first_response(struct wr_xds_client *client)

@@ -136,6 +136,18 @@ def test_what_was_not_asked_for_is_refused(plane, follow):
     assert "is of type `type.googleapis.com/other`" in plane.answer(1).error_detail.message
 
 
+def test_what_is_no_response_ends_the_stream(plane, follow):
+    plane.set("v1", config("d", rule("k", 5)))
+    server = follow(plane)
+    wait_until(lambda: server.loads() == 1, "the first rules")
+    plane.stream().outbox.put(b"\x0a\x7f")
+    wait_until(lambda: "its answer could not be taken: malformed input" in server.log(), "a complaint")
+    wait_until(lambda: len(plane.streams) == 2 and len(plane.streams[1].requests) == 2, "another stream")
+    assert not plane.streams[1].requests[1].HasField("error_detail")
+    same("OK: OK 4 of 5/HOUR", ask(server)())
+    assert server.loads() == 1
+
+
 def test_it_says_who_it_is(plane, follow):
     plane.set("v1")
     follow(plane, CONFIG_GRPC_XDS_NODE_ID="envoy-ratelimit", CONFIG_GRPC_XDS_NODE_METADATA="zone=a,tier=b=c",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people reported about rules from a control plane: the cases that test_field_reports.py sends here."""
+import glob
 import os
 import re
 import sys
@@ -90,8 +91,20 @@ class Caller(threading.Thread):
             if "error" in reply:
                 self.failed.append(reply)
 
-    def p99_ms(self):
-        return sorted(self.took_ms)[len(self.took_ms) * 99 // 100]
+    def rest(self):
+        """-> what 99 of 100 took up to now, and the longest; begins anew."""
+        took, self.took_ms = sorted(self.took_ms), []
+        return took[len(took) * 99 // 100], took[-1]
+
+
+def cpu_seconds(server, thread):
+    """What the thread of that name has computed."""
+    for path in glob.glob(f"/proc/{server.process.pid}/task/*/stat"):
+        with open(path, encoding="utf-8") as f:
+            name, rest = re.fullmatch(r"\d+ \((.*)\) (.*)", f.read().strip()).groups()
+        if name == thread:
+            return sum(int(n) for n in rest.split()[11:13]) / os.sysconf("SC_CLK_TCK")
+    raise AssertionError(f"no thread {thread}")
 
 
 @pytest.mark.parametrize("mib, env", [
@@ -101,20 +114,23 @@ def test_a_large_snapshot_is_taken_without_a_pause(plane, follow, mib, env, caps
     server = follow(plane, program=RELEASE, **env)
     wait_until(lambda: server.loads() == 1, "the first rules")
     resources = snapshot(int(mib * MIB), 5)
-    caller = Caller(server)
-    plane.set("v1", *resources)
-    begin = time.monotonic()
+    caller, computed = Caller(server), cpu_seconds(server, "xds")
     caller.start()
+    wait_until(lambda: len(caller.took_ms) > 500, "answers while nothing changes", 30)
+    plane.set("v1", *resources)
+    begin, quiet = time.monotonic(), caller.rest()
     answer = plane.answer(2)
-    took = time.monotonic() - begin
+    took, busy = time.monotonic() - begin, caller.rest()
+    computed = cpu_seconds(server, "xds") - computed
     caller.over.set()
     caller.join()
     with capsys.disabled():
-        print(f"\n{mib} MiB: {took:.2f} s, p99 {caller.p99_ms():.1f} ms, longest {max(caller.took_ms):.1f} ms", file=sys.stderr)
+        print(f"\n{mib} MiB: {took:.2f} s, of them {computed:.2f} computing; 99 of 100 calls took up to {busy[0]:.1f} ms, "
+              f"the longest {busy[1]:.1f}; before {quiet[0]:.1f} and {quiet[1]:.1f}", file=sys.stderr)
     assert (answer.version_info, answer.HasField("error_detail")) == ("v1", False)
-    assert took < 2
+    assert computed < 2                             # which other programs make no longer
     assert not caller.failed
-    assert caller.p99_ms() < 20
+    assert busy[0] < max(20, 3 * quiet[0])
     same("OK: OK 4 of 5/HOUR", caller.caller.call("d0", [["k", "v"]]))
 
 
@@ -149,4 +165,5 @@ def test_updates_leave_nothing_behind(plane, follow):
         if number == 2:
             let_last(3)             # the snapshot before is let go a second later
             after[2] = resident_bytes(server)
-    wait_until(lambda: resident_bytes(server) < 1.4 * after[2], f"about {after[2] // MIB} MiB again")
+        elif number > 2:
+            wait_until(lambda: resident_bytes(server) < 1.4 * after[2], f"about {after[2] // MIB} MiB again")
