@@ -85,6 +85,9 @@ size_t wr_slot_table_bytes(const struct wr_slot_table *table);
 /* The counter of `hash`, expired or not; NULL when there is none. Holds until the next change. */
 struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const struct wr_hash *hash);
 
+/* Of a table with tags: has the processor fetch what a search for `hash` is likely to read. */
+void wr_slot_table_fetch(const struct wr_slot_table *table, const struct wr_hash *hash);
+
 /* Adds a counter that is not there yet, with a copy of `state`. False when memory is out; then
  * nothing changed. */
 WR_MUST_USE bool wr_slot_table_add(struct wr_slot_table *table, const struct wr_hash *hash,
