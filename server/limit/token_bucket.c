@@ -13,12 +13,13 @@ _Static_assert(offsetof(struct wr_token_bucket, stamp_us) == 0, "a state begins 
 
 /* A bucket at one time, by the limit in force. */
 struct level {
-    int64_t interval_us;
+    int64_t interval_us; /* that what was used is paid at */
+    int64_t next_us;     /* that of the limit: the same, or longer */
     uint64_t burst;
     int64_t capacity_us; /* burst × interval_us */
     int64_t debt_us;     /* no more than takes explain, unless the limit counts all */
     int64_t kept_us;     /* of the debt, with what clocks jitter explains */
-    bool is_restated;    /* other than the state says */
+    bool is_restated;    /* other than the state says, also when nothing is charged */
 };
 
 static int64_t multiplied(uint64_t hits, int64_t interval_us)
@@ -52,23 +53,29 @@ static inline int64_t most_debt(const struct level *level, const struct wr_limit
     return most == level->burst ? level->capacity_us : multiplied(most, level->interval_us);
 }
 
-static inline void restate(struct level *level, const struct wr_token_bucket *state,
-                           const struct wr_limit *limit)
+static inline void set_interval(struct level *level, const struct wr_limit *limit,
+                                int64_t interval_us)
 {
-    if (state->interval_us != level->interval_us) {
-        const uint64_t debt =
-            wr_muldiv_ceil((uint64_t) level->kept_us, (uint64_t) level->interval_us,
-                           (uint64_t) state->interval_us);
-
-        level->kept_us = debt < DEBT_MAX ? (int64_t) debt : DEBT_MAX;
-        level->is_restated = true;
+    level->interval_us = interval_us;
+    level->burst = limit->requests > 0 ? limit->burst : 0;
+    level->capacity_us = multiplied(level->burst, interval_us);
+    if (level->capacity_us == DEBT_MAX) {
+        level->burst = (uint64_t) (DEBT_MAX / interval_us);
+        level->capacity_us = (int64_t) level->burst * interval_us;
     }
-    level->debt_us = level->kept_us;
-    if (level->debt_us <= level->capacity_us || limit->count == WR_COUNT_ALL) {
-        return;
-    }
+}
 
-    /* Debt up to a window may come of a larger burst, of which replicas or callers still know. */
+/* As many hits at another interval, rounded up. */
+static int64_t restated(int64_t debt_us, int64_t from_us, int64_t to_us)
+{
+    const uint64_t debt = wr_muldiv_ceil((uint64_t) debt_us, (uint64_t) to_us, (uint64_t) from_us);
+
+    return debt < DEBT_MAX ? (int64_t) debt : DEBT_MAX;
+}
+
+/* Debt up to a window may come of a larger burst, of which replicas or callers still know. */
+static inline void cut_debt(struct level *level, const struct wr_limit *limit)
+{
     const int64_t most_us = most_debt(level, limit);
     const int64_t explained_us = most_us > limit->length_us ? most_us : limit->length_us;
 
@@ -86,19 +93,26 @@ static inline void restate(struct level *level, const struct wr_token_bucket *st
 static inline void reckon(struct level *level, const struct wr_token_bucket *state,
                           const struct wr_limit *limit, int64_t now_us)
 {
-    level->interval_us = interval_of(limit, state->interval_us);
-    level->burst = limit->requests > 0 ? limit->burst : 0;
-    level->capacity_us = multiplied(level->burst, level->interval_us);
-    if (level->capacity_us == DEBT_MAX) {
-        level->burst = (uint64_t) (DEBT_MAX / level->interval_us);
-        level->capacity_us = (int64_t) level->burst * level->interval_us;
-    }
+    const int64_t next_us = interval_of(limit, state->interval_us);
+    const bool has_debt = state->stamp_us > now_us && state->interval_us > 0;
+    const bool is_slower = has_debt && state->interval_us < next_us;
+
+    set_interval(level, limit, is_slower ? state->interval_us : next_us);
+    level->next_us = next_us;
     level->debt_us = 0;
     level->kept_us = 0;
     level->is_restated = false;
-    if (state->stamp_us > now_us && state->interval_us > 0) {
-        level->kept_us = state->stamp_us - now_us;
-        restate(level, state, limit);
+    if (!has_debt) {
+        return;
+    }
+    level->kept_us = state->stamp_us - now_us;
+    if (state->interval_us > next_us) {
+        level->kept_us = restated(level->kept_us, state->interval_us, next_us);
+        level->is_restated = true;
+    }
+    level->debt_us = level->kept_us;
+    if (level->debt_us > level->capacity_us && limit->count != WR_COUNT_ALL) {
+        cut_debt(level, limit);
     }
 }
 
@@ -143,6 +157,31 @@ static inline struct wr_verdict judge(const struct level *level, const struct wr
     };
 }
 
+static bool is_charged(const struct wr_limit *limit, bool over, uint64_t hits)
+{
+    return hits > 0 && (!over || limit->count == WR_COUNT_ALL);
+}
+
+/* By the interval of the limit, when something is charged. */
+static void slow_down(struct level *level, const struct wr_limit *limit, uint64_t hits)
+{
+    const bool over = level->debt_us + multiplied(hits, level->interval_us) > level->capacity_us;
+
+    if (is_charged(limit, over, hits)) {
+        level->debt_us = restated(level->debt_us, level->interval_us, level->next_us);
+        set_interval(level, limit, level->next_us);
+    }
+}
+
+static inline struct wr_verdict decide(struct level *level, const struct wr_limit *limit,
+                                       uint64_t hits)
+{
+    if (level->next_us != level->interval_us) {
+        slow_down(level, limit, hits);
+    }
+    return judge(level, limit, hits);
+}
+
 static void store(struct wr_token_bucket *state, const struct level *level, int64_t debt_us,
                   int64_t now_us)
 {
@@ -156,7 +195,7 @@ static struct wr_verdict peek(const void *state, const struct wr_limit *limit, u
     struct level level;
 
     reckon(&level, state, limit, now_us);
-    return judge(&level, limit, hits);
+    return decide(&level, limit, hits);
 }
 
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
@@ -166,14 +205,11 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
 
     reckon(&level, state, limit, now_us);
 
-    const struct wr_verdict verdict = judge(&level, limit, hits);
+    const struct wr_verdict verdict = decide(&level, limit, hits);
 
-    if (hits == 0) {
-        return verdict;
-    }
-    if (!verdict.over || limit->count == WR_COUNT_ALL) {
+    if (is_charged(limit, verdict.over, hits)) {
         store(state, &level, debt_after(&level, hits), now_us);
-    } else if (level.is_restated) {
+    } else if (hits > 0 && level.is_restated) {
         store(state, &level, level.kept_us, now_us);
     }
     return verdict;

@@ -13,13 +13,14 @@
  * does not fit leaves no trace, unless the limit counts all: then the debt grows beyond the burst.
  * A peek leaves nothing. A refund moves the stamp back by h × T, not before now.
  *
- * The state holds the interval that the stamp was reckoned by. When the limit has changed, the debt
- * is restated: as many hits at the new interval, rounded up. A stamp further ahead than a burst or
- * a window explains, by more than clocks jitter, comes from a clock that was ahead: it is cut to a
- * full burst, unless the limit counts all. Refused takes write both down, too. Less than a window
- * is not cut, since it may be the debt of a larger burst: what one limit used is used for the
- * other. Clock: monotonic. Threads: pure functions; the caller holds the lock that guards the
- * state.
+ * The state holds the interval that the stamp was reckoned by. A limit that was raised restates the
+ * debt, as many hits at the new interval, rounded up; refused takes write that down, too. Under one
+ * that was lowered, what was used before is paid at the interval that it was used at, until
+ * something is charged at the new one: nobody waits longer for it, and what one limit used is used
+ * for the other. A stamp further ahead than a burst or a window explains, by more than clocks
+ * jitter, comes from a clock that was ahead: it is cut to a full burst, unless the limit counts
+ * all; so is the debt of a burst that was larger than its limit, when the burst is smaller now.
+ * Clock: monotonic. Threads: pure functions; the caller holds the lock that guards the state.
  */
 #ifndef WR_LIMIT_TOKEN_BUCKET_H
 #define WR_LIMIT_TOKEN_BUCKET_H

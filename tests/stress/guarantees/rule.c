@@ -20,16 +20,31 @@ static bool one_in(uint64_t *random, int64_t n)
     return wr_draw_between(random, 1, n) == 1;
 }
 
+static uint32_t share_of(const struct wr_drawn_rule *rule)
+{
+    return (uint32_t) ((uint64_t) rule->requests * rule->headroom / 1000);
+}
+
+/* A burst that is smaller than one that was larger than its limit forgets what that owes beyond a
+ * window's hits, so where it changes it stays below. */
+static uint32_t draw_burst(const struct wr_drawn_rule *rule, uint64_t *random)
+{
+    const int64_t most =
+        (rule->traits & WR_RULE_VARIES) != 0 ? share_of(rule) : (int64_t) rule->requests + 3;
+
+    return (uint32_t) wr_draw_between(random, 1, most > 1 ? most : 1);
+}
+
 static void draw_numbers(struct wr_drawn_rule *rule, uint64_t *random, int64_t most)
 {
     rule->requests = (uint32_t) wr_draw_between(random, 1, most);
-    rule->burst = (uint32_t) wr_draw_between(random, 1, rule->requests + 3);
-    rule->n_buckets = (uint32_t) wr_draw_between(random, 1, 12);
-    rule->warm_up_start = (uint32_t) wr_draw_between(random, 1, 1000);
     rule->headroom = 1000;
     if ((rule->traits & WR_RULE_HAS_HEADROOM) != 0) {
         rule->headroom = (uint32_t) wr_draw_between(random, 1, 999);
     }
+    rule->burst = draw_burst(rule, random);
+    rule->n_buckets = (uint32_t) wr_draw_between(random, 1, 12);
+    rule->warm_up_start = (uint32_t) wr_draw_between(random, 1, 1000);
 }
 
 /* So that a hit has an interval of its own. */
@@ -56,24 +71,9 @@ struct wr_drawn_rule wr_drawn_rule(uint64_t *random, enum wr_algorithm algorithm
     return rule;
 }
 
-/* A token bucket that is lowered while it owes more than a full burst and a window's hits forgets
- * what is beyond the burst: its numbers only rise here. */
-static void raise_numbers(struct wr_drawn_rule *rule, uint64_t *random)
-{
-    const int64_t most = rule->requests > FEW ? MANY : FEW;
-
-    rule->requests = (uint32_t) wr_draw_between(random, rule->requests, most);
-    rule->burst += (uint32_t) wr_draw_between(random, 0, 3);
-    rule->warm_up_start = (uint32_t) wr_draw_between(random, 1, 1000);
-}
-
 void wr_drawn_rule_vary(struct wr_drawn_rule *rule, uint64_t *random)
 {
-    if (rule->algorithm == WR_ALGORITHM_TOKEN_BUCKET) {
-        raise_numbers(rule, random);
-    } else {
-        draw_numbers(rule, random, rule->requests > FEW ? MANY : FEW);
-    }
+    draw_numbers(rule, random, rule->requests > FEW ? MANY : FEW);
 }
 
 /* Words of a draft; each points into the text. */
@@ -126,10 +126,9 @@ struct wr_limit wr_drawn_rule_limit(const struct wr_drawn_rule *rule)
     add_words(rule, &words, &draft);
 
     struct wr_limit limit = wr_terms_limit(&draft);
-    const uint64_t share = (uint64_t) rule->requests * rule->headroom / 1000;
 
-    wr_check(limit.requests == share, "%u with headroom 0.%03u is %" PRIu64, rule->requests,
-             rule->headroom, limit.requests);
+    wr_check(limit.requests == share_of(rule), "%u with headroom 0.%03u is %" PRIu64,
+             rule->requests, rule->headroom, limit.requests);
     wr_check(limit.length_us == rule->length_us && limit.algorithm == rule->algorithm &&
                  limit.alignment == rule->alignment && limit.warm_up_us == rule->warm_up_us,
              "a rule is not read as it was written");

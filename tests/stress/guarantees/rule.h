@@ -41,7 +41,7 @@ int64_t wr_draw_between(uint64_t *random, int64_t least, int64_t most);
 struct wr_drawn_rule wr_drawn_rule(uint64_t *random, enum wr_algorithm algorithm,
                                    enum wr_alignment alignment, unsigned traits, enum wr_unit unit);
 
-/* Other numbers for the same counter; of a token bucket larger ones. */
+/* Other numbers for the same counter. */
 void wr_drawn_rule_vary(struct wr_drawn_rule *rule, uint64_t *random);
 
 /* Without a calendar. Counts what is admitted. */

@@ -162,9 +162,9 @@ Test(token_bucket, a_changed_limit_restates_what_was_used)
         uint64_t remaining;
         int64_t reset_us;
     } rows[] = {
-        {60, 3, true, 0, S(1)},  {60, 4, false, 0, S(1)}, {6, 10, false, 6, S(10)},
-        {1, 3, true, 0, S(60)},  {1, 4, false, 0, S(60)}, {6, 1, true, 0, S(30)},
-        {0, 3, true, 0, S(180)},
+        {60, 3, true, 0, S(1)}, {60, 4, false, 0, S(1)}, {6, 10, false, 6, S(10)},
+        {1, 3, true, 0, S(10)}, {1, 4, false, 0, S(60)}, {6, 1, true, 0, S(30)},
+        {0, 3, true, 0, S(30)},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -182,6 +182,42 @@ Test(token_bucket, a_changed_limit_restates_what_was_used)
         cr_assert_eq(verdict.reset_us, rows[i].reset_us, "row %zu: %ld", i, verdict.reset_us);
         wr_counter_fini(&counter);
     }
+}
+
+Test(token_bucket, what_was_used_before_a_limit_was_lowered_is_paid_at_the_former_rate)
+{
+    struct wr_limit limit = BUCKET(1, S(60), 1);
+    struct wr_counter counter;
+
+    wr_counter_init(&counter, &six_a_minute);
+    (void) wr_counter_take(&counter, 3, S(100));
+    counter.limit = limit;
+    cr_assert_eq(wr_counter_take(&counter, 1, S(100)).reset_us, S(30));
+    cr_assert_eq(wr_counter_refund(&counter, 1, S(105)).reset_us, S(15));
+    cr_assert_eq(wr_counter_take(&counter, 1, S(120) - 1).reset_us, 1);
+    cr_assert_eq(wr_counter_take(&counter, 1, S(120)).reset_us, S(60), "and this at the new one");
+    cr_assert_eq(wr_counter_take(&counter, 1, S(179)).reset_us, S(1));
+    wr_counter_fini(&counter);
+}
+
+/* As replicas have them while rules are rolled out, or callers who say their own: what the smaller
+ * one refuses must not make the larger one forget. */
+Test(token_bucket, one_bucket_asked_with_two_limits_admits_the_larger_one)
+{
+    const struct wr_limit limits[] = {BUCKET(6000, S(60), 100), BUCKET(6, S(60), 1)};
+    struct wr_counter counter;
+    uint64_t n_admitted = 0;
+
+    wr_counter_init(&counter, &limits[0]);
+    for (size_t i = 0; i < 1000; i++) {
+        counter.limit = limits[i % 2];
+        n_admitted += !wr_counter_take(&counter, 1, S(100)).over;
+    }
+    cr_assert_eq(n_admitted, 100, "%lu", (unsigned long) n_admitted);
+    cr_assert_eq(wr_counter_peek(&counter, 1, S(100)).reset_us, S(1));
+    counter.limit = limits[0];
+    cr_assert_eq(wr_counter_peek(&counter, 0, S(100) + 500000).remaining, 50u);
+    wr_counter_fini(&counter);
 }
 
 /* Two bursts of one rate, as replicas have them while rules are rolled out: a hit that the smaller

@@ -139,13 +139,13 @@ Test(warm_up, the_burst_of_a_bucket_climbs_along)
     PLAY(limit, steps);
 }
 
-/* At 140 s 2.2 hits are owed, at an interval of 20 s then; at 150 s 1.7, at one of 10 s. */
+/* At 140 s 2.2 hits are owed, of 3 that may be; at 150 s 0.5, paid at the interval of 6 s. */
 Test(warm_up, a_bucket_that_grows_cold_forgets_no_debt)
 {
     struct wr_limit limit = WARM(WR_ALGORITHM_TOKEN_BUCKET, WR_COUNT_ADMITTED);
     static const struct step steps[] = {
         {S(100), 1, 3, false, 0},  {S(110), 1, 6, false, 1}, {S(120), 5, 10, false, 0},
-        {S(139), 0, 10, false, 3}, {S(140), 1, 3, true, 0},  {S(150), 0, 6, false, 1},
+        {S(139), 0, 10, false, 3}, {S(140), 1, 3, true, 0},  {S(150), 0, 6, false, 2},
     };
 
     limit.warm_up_us = S(20);
