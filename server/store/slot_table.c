@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct wr_slot) % sizeof(uint64_t) == 0, "slots are whole words");
+#include "store/slot_layout.h"
 
 #define MIN_CAPACITY 4
-
-#define HASH_WORDS (sizeof(struct wr_slot) / sizeof(uint64_t))
 
 void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool has_blocks)
 {
@@ -22,91 +20,20 @@ void wr_slot_table_init(struct wr_slot_table *table, uint32_t state_words, bool 
     };
 }
 
-/* Whole cache lines, so that the slots are, too. */
-static inline size_t tag_bytes(const struct wr_slot_table *table)
-{
-    const size_t capacity = table->capacity;
-    const size_t lines = (capacity + WR_CACHE_LINE_BYTES - 1) / WR_CACHE_LINE_BYTES;
-
-    return table->has_tags ? lines * WR_CACHE_LINE_BYTES : 0;
-}
-
-static inline uint8_t *tag_at(const struct wr_slot_table *table, uint32_t i)
-{
-    return (uint8_t *) table->words + i;
-}
-
-/* Never that of a free slot, which is 0. */
-static inline uint8_t tag_of(const struct wr_hash *hash)
-{
-    const uint8_t tag = (uint8_t) hash->low;
-
-    return tag == 0 ? 1 : tag;
-}
-
-static inline uint64_t *first_slot(const struct wr_slot_table *table)
-{
-    return table->words + tag_bytes(table) / sizeof(uint64_t);
-}
-
-static struct wr_slot *slot_at(const struct wr_slot_table *table, uint32_t i)
-{
-    return (struct wr_slot *) (first_slot(table) + i * (HASH_WORDS + table->state_words));
-}
-
-static bool is_free(const struct wr_slot_table *table, uint32_t i)
-{
-    return table->has_tags ? *tag_at(table, i) == 0 : slot_at(table, i)->state[0] == 0;
-}
-
-static void set_free(struct wr_slot_table *table, uint32_t i)
-{
-    if (table->has_tags) {
-        *tag_at(table, i) = 0;
-    } else {
-        slot_at(table, i)->state[0] = 0;
-    }
-}
-
-static void fill(struct wr_slot_table *table, uint32_t i, const struct wr_hash *hash,
-                 const uint64_t *state)
-{
-    struct wr_slot *const slot = slot_at(table, i);
-
-    if (table->has_tags) {
-        *tag_at(table, i) = tag_of(hash);
-    }
-    slot->hash = *hash;
-    for (uint32_t k = 0; k < table->state_words; k++) {
-        slot->state[k] = state[k];
-    }
-}
-
 size_t wr_slot_table_bytes(const struct wr_slot_table *table)
 {
-    return tag_bytes(table) + table->capacity * wr_slot_bytes(table->state_words);
+    return wr_slot_tag_bytes(table) + table->capacity * wr_slot_bytes(table->state_words);
 }
 
 void wr_slot_table_fini(struct wr_slot_table *table)
 {
     for (uint32_t i = 0; table->has_blocks && i < table->capacity; i++) {
-        if (!is_free(table, i)) {
-            wr_block_destroy(wr_slot_block(slot_at(table, i)));
+        if (!wr_slot_is_free(table, i)) {
+            wr_block_destroy(wr_slot_block(wr_slot_at(table, i)));
         }
     }
     free(table->words);
     wr_slot_table_init(table, table->state_words, table->has_blocks);
-}
-
-/* Any capacity will do: the upper half of `low` is scaled to it (Lemire's multiply and shift). */
-static uint32_t home_of(const struct wr_hash *hash, uint32_t capacity)
-{
-    return (uint32_t) (((hash->low >> 32) * capacity) >> 32);
-}
-
-static uint32_t next_of(uint32_t i, uint32_t capacity)
-{
-    return i + 1 == capacity ? 0 : i + 1;
 }
 
 static inline struct wr_slot *find(const struct wr_slot_table *table, const struct wr_hash *hash,
@@ -114,7 +41,7 @@ static inline struct wr_slot *find(const struct wr_slot_table *table, const stru
 {
     const uint32_t capacity = table->capacity;
 
-    for (uint32_t i = home_of(hash, capacity);; i = next_of(i, capacity)) {
+    for (uint32_t i = wr_slot_home_of(hash, capacity);; i = wr_slot_next_of(i, capacity)) {
         struct wr_slot *const slot = (struct wr_slot *) (table->words + i * slot_words);
 
         if (slot->state[0] == 0) {
@@ -130,28 +57,28 @@ static inline struct wr_slot *find(const struct wr_slot_table *table, const stru
  * Their first lines only: measured, to fetch more than that costs more than it saves. */
 static inline void fetch(const struct wr_slot_table *table, uint32_t home)
 {
-    __builtin_prefetch(tag_at(table, home));
-    __builtin_prefetch(slot_at(table, home), 1);
-    __builtin_prefetch(slot_at(table, next_of(home, table->capacity)), 1);
+    __builtin_prefetch(wr_slot_tag_at(table, home));
+    __builtin_prefetch(wr_slot_at(table, home), 1);
+    __builtin_prefetch(wr_slot_at(table, wr_slot_next_of(home, table->capacity)), 1);
 }
 
 void wr_slot_table_fetch(const struct wr_slot_table *table, const struct wr_hash *hash)
 {
     if (table->n_used > 0 && table->has_tags) {
-        fetch(table, home_of(hash, table->capacity));
+        fetch(table, wr_slot_home_of(hash, table->capacity));
     }
 }
 
 static struct wr_slot *find_by_tag(const struct wr_slot_table *table, const struct wr_hash *hash)
 {
-    const uint32_t capacity = table->capacity, home = home_of(hash, capacity);
-    const uint8_t tag = tag_of(hash);
+    const uint32_t capacity = table->capacity, home = wr_slot_home_of(hash, capacity);
+    const uint8_t tag = wr_slot_tag_of(hash);
 
     fetch(table, home);
-    for (uint32_t i = home; *tag_at(table, i) != 0; i = next_of(i, capacity)) {
-        struct wr_slot *const slot = slot_at(table, i);
+    for (uint32_t i = home; *wr_slot_tag_at(table, i) != 0; i = wr_slot_next_of(i, capacity)) {
+        struct wr_slot *const slot = wr_slot_at(table, i);
 
-        if (*tag_at(table, i) == tag && wr_hash_equal(slot->hash, *hash)) {
+        if (*wr_slot_tag_at(table, i) == tag && wr_hash_equal(slot->hash, *hash)) {
             return slot;
         }
     }
@@ -165,20 +92,20 @@ struct wr_slot *wr_slot_table_find(const struct wr_slot_table *table, const stru
         return NULL;
     }
     if (table->state_words == 2) {
-        return find(table, hash, HASH_WORDS + 2);
+        return find(table, hash, WR_SLOT_HASH_WORDS + 2);
     }
     return table->has_tags ? find_by_tag(table, hash)
-                           : find(table, hash, HASH_WORDS + table->state_words);
+                           : find(table, hash, WR_SLOT_HASH_WORDS + table->state_words);
 }
 
 static void place(struct wr_slot_table *table, const struct wr_hash *hash, const uint64_t *state)
 {
-    uint32_t i = home_of(hash, table->capacity);
+    uint32_t i = wr_slot_home_of(hash, table->capacity);
 
-    while (!is_free(table, i)) {
-        i = next_of(i, table->capacity);
+    while (!wr_slot_is_free(table, i)) {
+        i = wr_slot_next_of(i, table->capacity);
     }
-    fill(table, i, hash, state);
+    wr_slot_fill(table, i, hash, state);
 }
 
 /* Two thirds of it are used by `n` counters; with tags three quarters. */
@@ -199,7 +126,7 @@ static uint64_t *new_words(const struct wr_slot_table *table)
     uint64_t *const words = aligned_alloc(WR_CACHE_LINE_BYTES, wr_slot_table_bytes(table));
 
     if (words != NULL) {
-        memset(words, 0, tag_bytes(table));
+        memset(words, 0, wr_slot_tag_bytes(table));
     }
     return words;
 }
@@ -221,8 +148,8 @@ static bool rebuild(struct wr_slot_table *table, uint32_t capacity)
 
     *table = after;
     for (uint32_t i = 0; i < before.capacity; i++) {
-        if (!is_free(&before, i)) {
-            place(table, &slot_at(&before, i)->hash, slot_at(&before, i)->state);
+        if (!wr_slot_is_free(&before, i)) {
+            place(table, &wr_slot_at(&before, i)->hash, wr_slot_at(&before, i)->state);
         }
     }
     free(before.words);
@@ -261,9 +188,9 @@ static struct wr_slot_sweep count_expired(struct wr_slot_table *table, int64_t n
 
     table->earliest_us = INT64_MAX;
     for (uint32_t i = 0; i < table->capacity; i++) {
-        const struct wr_slot *const slot = slot_at(table, i);
+        const struct wr_slot *const slot = wr_slot_at(table, i);
 
-        if (is_free(table, i)) {
+        if (wr_slot_is_free(table, i)) {
             continue;
         }
         if (!is_expired(slot, now_us)) {
@@ -287,25 +214,25 @@ static bool is_between(uint32_t home, uint32_t hole, uint32_t i)
 static void erase(struct wr_slot_table *table, uint32_t hole)
 {
     if (table->has_blocks) {
-        wr_block_destroy(wr_slot_block(slot_at(table, hole)));
+        wr_block_destroy(wr_slot_block(wr_slot_at(table, hole)));
     }
-    for (uint32_t i = next_of(hole, table->capacity); !is_free(table, i);
-         i = next_of(i, table->capacity)) {
-        const struct wr_slot *const slot = slot_at(table, i);
+    for (uint32_t i = wr_slot_next_of(hole, table->capacity); !wr_slot_is_free(table, i);
+         i = wr_slot_next_of(i, table->capacity)) {
+        const struct wr_slot *const slot = wr_slot_at(table, i);
 
-        if (is_between(home_of(&slot->hash, table->capacity), hole, i)) {
-            fill(table, hole, &slot->hash, slot->state);
+        if (is_between(wr_slot_home_of(&slot->hash, table->capacity), hole, i)) {
+            wr_slot_fill(table, hole, &slot->hash, slot->state);
             hole = i;
         }
     }
-    set_free(table, hole);
+    wr_slot_set_free(table, hole);
 }
 
 void wr_slot_table_remove(struct wr_slot_table *table, struct wr_slot *slot)
 {
-    const size_t words = (size_t) ((uint64_t *) slot - first_slot(table));
+    const size_t words = (size_t) ((uint64_t *) slot - wr_slot_first(table));
 
-    erase(table, (uint32_t) (words / (HASH_WORDS + table->state_words)));
+    erase(table, (uint32_t) (words / (WR_SLOT_HASH_WORDS + table->state_words)));
     table->n_used--;
 }
 
@@ -313,7 +240,7 @@ void wr_slot_table_remove(struct wr_slot_table *table, struct wr_slot *slot)
 static void erase_expired(struct wr_slot_table *table, int64_t now_us)
 {
     for (uint32_t i = 0; i < table->capacity;) {
-        if (!is_free(table, i) && is_expired(slot_at(table, i), now_us)) {
+        if (!wr_slot_is_free(table, i) && is_expired(wr_slot_at(table, i), now_us)) {
             erase(table, i);
         } else {
             i++;
