@@ -29,16 +29,28 @@ static void read_replace(struct wr_rules_reader *reader, struct wr_str message,
     }
 }
 
-/* Makes room for those of `fields` behind those that are there. */
+/* Makes room for those of `fields` behind those that are there; NULL when there are none, when they
+ * are too many, or memory is out. What is copied is counted again: so many small limits of a rule
+ * cannot make for many large copies. */
 static struct wr_draft_replace *more_replaces(struct wr_rules_reader *reader,
                                               struct wr_fields fields,
-                                              const struct wr_draft_limit *limit)
+                                              const struct wr_rules_subject *subject,
+                                              struct wr_draft_limit *limit)
 {
-    const size_t n = limit->n_replaces + wr_fields_count(fields, LIMIT_REPLACES);
+    const size_t n_more = wr_fields_count(fields, LIMIT_REPLACES);
+    const size_t n = limit->n_replaces + n_more;
+
+    if (n_more == 0 || !wr_rules_count(reader, subject, n)) {
+        return NULL;
+    }
+
     struct wr_draft_replace *const replaces = wr_rules_allocate(reader, n, sizeof *replaces);
 
     if (replaces != NULL && limit->n_replaces > 0) {
         memcpy(replaces, limit->replaces, limit->n_replaces * sizeof *replaces);
+    }
+    if (replaces != NULL) {
+        limit->replaces = replaces;
     }
     return replaces;
 }
@@ -48,7 +60,7 @@ static void read_requests(struct wr_rules_reader *reader, struct wr_fields *fiel
 {
     const uint64_t requests = wr_fields_varint(fields);
 
-    (void) wr_rules_count(reader, subject);
+    (void) wr_rules_count(reader, subject, 1);
     if (requests > UINT32_MAX) {
         const struct wr_spot spot = {
             .parent = subject->spot, .name = "requests_per_unit", .index = WR_SPOT_SINGLE};
@@ -71,7 +83,7 @@ static void read_unit(struct wr_rules_reader *reader, struct wr_fields *fields,
     const uint64_t number = wr_fields_varint(fields);
     char digits[24];
 
-    (void) wr_rules_count(reader, subject);
+    (void) wr_rules_count(reader, subject, 1);
     limit->unit_place =
         wr_rules_place(reader, wr_rules_spot(reader, subject->spot, "unit", WR_SPOT_SINGLE));
     if (number < sizeof names / sizeof names[0]) {
@@ -106,7 +118,7 @@ static void read_limit_field(struct wr_rules_reader *reader, struct wr_fields *f
         const struct wr_spot *const spot =
             wr_rules_spot(reader, subject->spot, "replaces", limit->n_replaces);
 
-        if (wr_rules_count(reader, subject) && spot != NULL) {
+        if (spot != NULL) {
             read_replace(reader, message, &(struct wr_rules_subject){spot, subject->path},
                          &replaces[limit->n_replaces++]);
         }
@@ -125,14 +137,15 @@ void wr_rules_limit_read(struct wr_rules_reader *reader, struct wr_str message,
     const struct wr_rules_subject subject = {
         wr_rules_spot(reader, of_rule->spot, "rate_limit", WR_SPOT_SINGLE), of_rule->path};
     struct wr_fields fields = wr_fields_of(&reader->scan, message);
-    struct wr_draft_replace *const replaces = more_replaces(reader, fields, &rule->limit);
 
-    if (!wr_rules_count(reader, of_rule) || reader->is_over) {
+    if (!wr_rules_count(reader, of_rule, 1)) {
         return;
     }
     rule->has_limit = true;
     rule->limit.place = wr_rules_place(reader, subject.spot);
-    rule->limit.replaces = replaces;
+
+    struct wr_draft_replace *const replaces = more_replaces(reader, fields, &subject, &rule->limit);
+
     while (wr_rules_next(reader, &fields)) {
         read_limit_field(reader, &fields, &subject, replaces, &rule->limit);
     }

@@ -26,6 +26,7 @@
 #define RULE_DETAILED_METRIC WR_TAG(6, WR_WIRE_VARINT)
 #define RULE_QUOTA_MODE WR_TAG(7, WR_WIRE_VARINT)
 #define RULE_METADATA WR_TAG(8, WR_WIRE_BYTES)
+
 static bool has_odd_number(const struct wr_value *value)
 {
     bool is_odd = value->kind == WR_VALUE_NUMBER && !isfinite(value->as.number);
@@ -56,11 +57,11 @@ static void read_metadata(struct wr_rules_reader *reader, struct wr_str message,
         }
         break;
     case WR_ERR_TOO_LARGE:
-        if (reader->counted.n_nodes == reader->counted.max_nodes) {
-            wr_rules_too_many(reader, &subject);
-        } else {
+        if (reader->counted.is_too_deep) {
             wr_rules_note(reader, WR_SEVERITY_ERROR, &subject, "raise --max-rules-depth",
                           "`metadata` is nested deeper than %zu levels", reader->bounds->max_depth);
+        } else {
+            wr_rules_too_many(reader, &subject);
         }
         break;
     case WR_ERR_NO_MEMORY:
@@ -162,11 +163,9 @@ static void read_rules(struct wr_rules_reader *reader, struct wr_str message, ui
                       "`descriptors` are nested deeper than %zu levels", reader->bounds->max_depth);
         return;
     }
-    if (n_all > reader->counted.max_nodes - reader->counted.n_nodes) {
-        wr_rules_too_many(reader, parent);
+    if (!wr_rules_count(reader, parent, n_all)) {
         return;
     }
-    reader->counted.n_nodes += n_all;
 
     struct wr_draft_rule *const rules = wr_rules_allocate(reader, n_all, sizeof *rules);
 

@@ -66,14 +66,15 @@ void wr_rules_too_many(struct wr_rules_reader *reader, const struct wr_rules_sub
     reader->is_over = true;
 }
 
-bool wr_rules_count(struct wr_rules_reader *reader, const struct wr_rules_subject *subject)
+bool wr_rules_count(struct wr_rules_reader *reader, const struct wr_rules_subject *subject,
+                    size_t n)
 {
-    if (reader->counted.n_nodes < reader->counted.max_nodes) {
-        reader->counted.n_nodes++;
-        return true;
+    if (n > reader->counted.max_nodes - reader->counted.n_nodes) {
+        wr_rules_too_many(reader, subject);
+        return false;
     }
-    wr_rules_too_many(reader, subject);
-    return false;
+    reader->counted.n_nodes += n;
+    return true;
 }
 
 const struct wr_spot *wr_rules_spot(struct wr_rules_reader *reader, const struct wr_spot *parent,
@@ -93,7 +94,7 @@ void wr_rules_skip_unknown(struct wr_rules_reader *reader, struct wr_fields *fie
     const uint32_t number = fields->tag >> 3;
 
     wr_fields_skip(fields);
-    if (reader->scan.fault == WR_FAULT_NONE && wr_rules_count(reader, subject)) {
+    if (reader->scan.fault == WR_FAULT_NONE && wr_rules_count(reader, subject, 1)) {
         wr_rules_note(reader, WR_SEVERITY_WARNING, subject,
                       "this version of Weir does not know it, or not with a value of its kind",
                       "field number %" PRIu32 " has no effect", number);
@@ -105,7 +106,7 @@ struct wr_str wr_rules_text(struct wr_rules_reader *reader, struct wr_fields *fi
 {
     const struct wr_str text = wr_fields_bytes(fields);
 
-    (void) wr_rules_count(reader, subject);
+    (void) wr_rules_count(reader, subject, 1);
     if (!wr_str_is_utf8(text)) {
         const struct wr_spot spot = {
             .parent = subject->spot, .name = name, .index = WR_SPOT_SINGLE};
@@ -120,6 +121,6 @@ struct wr_str wr_rules_text(struct wr_rules_reader *reader, struct wr_fields *fi
 bool wr_rules_switch(struct wr_rules_reader *reader, struct wr_fields *fields,
                      const struct wr_rules_subject *subject)
 {
-    (void) wr_rules_count(reader, subject);
+    (void) wr_rules_count(reader, subject, 1);
     return wr_fields_varint(fields) != 0;
 }

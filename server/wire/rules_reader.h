@@ -61,8 +61,10 @@ void *wr_rules_allocate(struct wr_rules_reader *reader, size_t n, size_t size);
 /* wr_fields_next, until the reader is over. */
 bool wr_rules_next(const struct wr_rules_reader *reader, struct wr_fields *fields);
 
-/* Counts a field or message; false, with a note, when it is one too many. */
-bool wr_rules_count(struct wr_rules_reader *reader, const struct wr_rules_subject *subject);
+/* Counts `n` fields or messages, before there is room made for them; false, with a note, when they
+ * are too many. */
+bool wr_rules_count(struct wr_rules_reader *reader, const struct wr_rules_subject *subject,
+                    size_t n);
 
 /* Notes that the bound on fields is passed. */
 void wr_rules_too_many(struct wr_rules_reader *reader, const struct wr_rules_subject *subject);

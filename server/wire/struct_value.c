@@ -47,15 +47,26 @@ static void *allocate(struct walk *walk, size_t n, size_t size)
     return memory;
 }
 
-/* Counts a value at `depth`; false when it is one too many. */
-static bool count(struct walk *walk, size_t depth)
+/* Counts `n` values, before there is room made for them; false when they are too many. */
+static bool count(struct walk *walk, size_t n)
 {
-    if (depth > walk->bounds->max_depth || walk->bounds->n_nodes == walk->bounds->max_nodes) {
+    if (n > walk->bounds->max_nodes - walk->bounds->n_nodes) {
         walk->err = WR_ERR_TOO_LARGE;
         return false;
     }
-    walk->bounds->n_nodes++;
+    walk->bounds->n_nodes += n;
     return true;
+}
+
+/* Counts what a map or list at `depth` holds; false when it is too deep, or that is too much. */
+static bool enter(struct walk *walk, size_t depth, size_t n)
+{
+    if (depth > walk->bounds->max_depth) {
+        walk->bounds->is_too_deep = true;
+        walk->err = WR_ERR_TOO_LARGE;
+        return false;
+    }
+    return count(walk, n);
 }
 
 static struct wr_str read_text(struct walk *walk, struct wr_fields *fields)
@@ -76,13 +87,13 @@ static void read_value(struct walk *walk, struct wr_str message, size_t depth,
 static void read_list(struct walk *walk, struct wr_str message, size_t depth, struct wr_value *out)
 {
     struct wr_fields fields = wr_fields_of(walk->scan, message);
+    const size_t n_all = wr_fields_count(fields, LIST_VALUES);
 
-    if (!count(walk, depth)) {
+    if (!enter(walk, depth, n_all)) {
         return;
     }
 
-    struct wr_value *const items =
-        allocate(walk, wr_fields_count(fields, LIST_VALUES), sizeof *items);
+    struct wr_value *const items = allocate(walk, n_all, sizeof *items);
     size_t n = 0;
 
     while (is_well(walk) && wr_fields_next(&fields)) {
@@ -95,7 +106,8 @@ static void read_list(struct walk *walk, struct wr_str message, size_t depth, st
     *out = (struct wr_value){.kind = WR_VALUE_LIST, .as.list = {items, n}};
 }
 
-/* Recursion is bounded by max_depth. The last of several kinds counts. */
+/* Recursion is bounded by max_depth. The last of several kinds counts. The value itself has been
+ * counted with what holds it. */
 static void read_value(struct walk *walk, struct wr_str message, size_t depth, struct wr_value *out)
 {
     struct wr_fields fields = wr_fields_of(walk->scan, message);
@@ -129,9 +141,6 @@ static void read_value(struct walk *walk, struct wr_str message, size_t depth, s
             wr_fields_skip(&fields);
             break;
         }
-    }
-    if (is_well(walk) && out->kind != WR_VALUE_MAP && out->kind != WR_VALUE_LIST) {
-        (void) count(walk, depth);
     }
 }
 
@@ -185,12 +194,12 @@ static size_t drop_repeated(struct ranked *all, size_t n)
 static void read_map(struct walk *walk, struct wr_str message, size_t depth, struct wr_value *out)
 {
     struct wr_fields fields = wr_fields_of(walk->scan, message);
+    const size_t n_all = wr_fields_count(fields, STRUCT_FIELDS);
 
-    if (!count(walk, depth)) {
+    if (!enter(walk, depth, n_all)) {
         return;
     }
 
-    const size_t n_all = wr_fields_count(fields, STRUCT_FIELDS);
     struct ranked *const all = allocate(walk, n_all, sizeof *all);
     struct wr_value_member *const members = allocate(walk, n_all, sizeof *members);
     size_t n = 0;
@@ -221,7 +230,10 @@ enum wr_err wr_struct_value_read(struct wr_str message, struct wr_struct_bounds 
     struct walk walk = {.bounds = bounds, .arena = arena, .scan = scan, .err = WR_OK};
     struct wr_value map;
 
-    read_map(&walk, message, 1, &map);
+    bounds->is_too_deep = false;
+    if (count(&walk, 1)) {
+        read_map(&walk, message, 1, &map);
+    }
     if (scan->fault != WR_FAULT_NONE) {
         return WR_ERR_MALFORMED;
     }

@@ -235,6 +235,8 @@ Test(rules_message, has_the_bounds_of_files)
         .max_file_bytes = 1 << 20, .max_depth = 1, .max_nodes = 1000};
     const struct wr_config_bounds few = {
         .max_file_bytes = 1 << 20, .max_depth = 64, .max_nodes = 5};
+    const struct wr_config_bounds full = {
+        .max_file_bytes = 1 << 20, .max_depth = 1, .max_nodes = 6};
     const struct wr_config_bounds small = {.max_file_bytes = 11, .max_depth = 9, .max_nodes = 9};
 
     expect_notes(&shallow, "0a0161 120164 1a08 0a0161 2203 0a0162",
@@ -250,6 +252,9 @@ Test(rules_message, has_the_bounds_of_files)
     expect_notes(&few, "0a0161 120164 1a00 1a00 1a00 1a00",
                  "resource a: error: more than 5 fields (in d); raise --max-rules-nodes, or split "
                  "the domain\n");
+    expect_notes(&full, "0a01611201641a0e0a016142090a070a017812022a00",
+                 "resource a: descriptors[0].metadata: error: `metadata` is nested deeper than 1 "
+                 "levels (in d.a); raise --max-rules-depth\n");
     expect_notes(&small, "0a0161 120164 1a03 0a0161", "");
     expect_notes(
         &small, "0a0162 120164 1a04 0a026161",
@@ -276,6 +281,58 @@ Test(rules_message, two_limits_of_a_rule_are_one)
     cr_assert(wr_str_equal(limit->replaces[1].name, wr_str_of("c")));
     bed_fini(&bed);
     bytes_free(message);
+}
+
+/* A rule with limits of `sizes` entries in `replaces`, each entry empty. */
+static struct wr_str with_replaces(const size_t *sizes, size_t n)
+{
+    char bytes[4096] = "\x12\x01\x64\x1a";
+    size_t len = 6;
+
+    for (size_t i = 0; i < n; i++) {
+        bytes[len++] = 0x1a;
+        bytes[len++] = (char) (0x80 | (2 * sizes[i] & 0x7f));
+        bytes[len++] = (char) (2 * sizes[i] >> 7);
+        for (size_t k = 0; k < sizes[i]; k++) {
+            bytes[len++] = 0x2a;
+            bytes[len++] = 0;
+        }
+    }
+    bytes[4] = (char) (0x80 | ((len - 6) & 0x7f));
+    bytes[5] = (char) ((len - 6) >> 7);
+    return bytes_copy((struct wr_str){.ptr = bytes, .len = len});
+}
+
+/* What is merged is copied, and copies count. */
+Test(rules_message, makes_no_room_for_more_than_may_be)
+{
+    static const struct {
+        size_t sizes[3], n, max_nodes;
+        bool is_too_many;
+    } rows[] = {
+        {{1000}, 1, 1003, false}, {{1000}, 1, 1002, true},      {{100, 1}, 2, 205, false},
+        {{100, 1}, 2, 204, true}, {{100, 0, 1}, 3, 206, false}, {{100, 0, 1}, 3, 205, true},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct wr_config_bounds bounds = {
+            .max_file_bytes = 1 << 20, .max_depth = 9, .max_nodes = rows[i].max_nodes};
+        const struct wr_str message = with_replaces(rows[i].sizes, rows[i].n);
+        struct wr_arena arena;
+        struct wr_draft draft;
+        struct wr_diag diag;
+
+        wr_arena_init(&arena, 16 << 10);
+        wr_diag_init(&diag, 20);
+        wr_rules_message_read(message, &bounds, &arena, &diag, &draft);
+        cr_assert_eq(diag.n_errors > 0, rows[i].is_too_many, "%zu", i);
+        if (rows[i].is_too_many) {
+            cr_assert_eq(arena.total_size, arena.first_size, "%zu", i);
+        }
+        wr_diag_fini(&diag);
+        wr_arena_fini(&arena);
+        bytes_free(message);
+    }
 }
 
 static const char one_of_each[] =

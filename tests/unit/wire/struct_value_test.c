@@ -2,6 +2,7 @@
 #include "wire/struct_value.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "google/protobuf/struct.pb-c.h"
 #include "tests/unit/wire/bytes.h"
@@ -86,6 +87,12 @@ Test(struct_value, has_bounds)
         {"0a07 0a016b 1202 2a00", 1, 9, WR_ERR_TOO_LARGE},
         {"0a07 0a016b 1202 0800", 1, 2, WR_OK},
         {"0a07 0a016b 1202 0800", 1, 1, WR_ERR_TOO_LARGE},
+        {"0a00 0a00", 1, 3, WR_OK},
+        {"0a00 0a00", 1, 2, WR_ERR_TOO_LARGE},
+        {"0a0b 0a016b 1206 3204 0a00 0a00", 2, 4, WR_OK},
+        {"0a0b 0a016b 1206 3204 0a00 0a00", 2, 3, WR_ERR_TOO_LARGE},
+        {"0a0b 0a016b 1206 2a04 0a00 0a00", 2, 4, WR_OK},
+        {"0a0b 0a016b 1206 2a04 0a00 0a00", 2, 3, WR_ERR_TOO_LARGE},
         {"0a07 0a016b 1202 08", 9, 9, WR_ERR_MALFORMED},
         {"0a03 0a01ff", 9, 9, WR_ERR_MALFORMED},
         {"0a08 0a016b 1203 1a01ff", 9, 9, WR_ERR_MALFORMED},
@@ -101,5 +108,46 @@ Test(struct_value, has_bounds)
         cr_assert_eq(read_hex(rows[i].hex, bounds, &arena, &map), rows[i].want, "%s, depth %zu",
                      rows[i].hex, rows[i].max_depth);
         wr_arena_fini(&arena);
+    }
+}
+
+/* `hex` and behind it a thousand empty fields of number 1, all of them within its last messages. */
+static struct wr_str with_a_thousand_fields(const char *hex)
+{
+    const struct wr_str head = bytes_of_hex(hex);
+    char bytes[2064];
+    size_t len = head.len;
+
+    memcpy(bytes, head.ptr, head.len);
+    for (size_t i = 0; i < 1000; i++) {
+        memcpy(bytes + len, "\x0a\x00", 2);
+        len += 2;
+    }
+    bytes_free(head);
+    return bytes_copy((struct wr_str){.ptr = bytes, .len = len});
+}
+
+/* A map; a list and a map in a map, whose lengths are 2000, 2003 and 2006. */
+Test(struct_value, makes_no_room_for_more_than_may_be)
+{
+    static const char *const rows[] = {"", "0ad60f 12d30f 32d00f", "0ad60f 12d30f 2ad00f"};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct wr_str message = with_a_thousand_fields(rows[i]);
+        struct wr_struct_bounds bounds = {.max_depth = 9, .max_nodes = 900};
+        struct wr_scan scan = {0};
+        struct wr_value map;
+        struct wr_arena arena;
+
+        wr_arena_init(&arena, 512);
+        cr_assert_eq(wr_struct_value_read(message, &bounds, &arena, &scan, &map), WR_ERR_TOO_LARGE,
+                     "%s", rows[i]);
+        cr_assert_leq(arena.total_size, 512u, "%s: %zu", rows[i], arena.total_size);
+        bounds.max_nodes = 1002;
+        bounds.n_nodes = 0;
+        cr_assert_eq(wr_struct_value_read(message, &bounds, &arena, &scan, &map), WR_OK, "%s",
+                     rows[i]);
+        wr_arena_fini(&arena);
+        bytes_free(message);
     }
 }
