@@ -35,6 +35,16 @@ static void resolve(const struct wr_identity_parts *parts, size_t index, const s
     }
 }
 
+static size_t depth_of(const struct wr_node *node)
+{
+    size_t depth = 0;
+
+    for (; node != NULL; node = node->parent) {
+        depth++;
+    }
+    return depth;
+}
+
 /* Both passes, size and write, go over the entries from the last, since nodes know their parent. */
 static size_t entry_size(const struct wr_identity_parts *parts, size_t index,
                          const struct wr_node *node)
@@ -76,13 +86,15 @@ static struct wr_identity_tail tail_of(const struct wr_identity_parts *parts)
 bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *parts,
                        struct wr_str *out_key)
 {
-    const struct wr_node *above = parts->node;
+    const size_t depth = depth_of(parts->node);
+    const struct wr_node *node = parts->node;
     const struct wr_identity_tail tail = tail_of(parts);
     const size_t tail_size = WR_IDENTITY_TAIL_SIZE + tail.zone.len;
     size_t size = WR_IDENTITY_HEAD_SIZE + parts->domain.len + tail_size;
 
-    for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        size += entry_size(parts, i, above);
+    for (size_t i = parts->n_entries; i-- > 0;) {
+        size += entry_size(parts, i, i < depth ? node : NULL);
+        node = i < depth ? node->parent : node;
     }
 
     char *const key = wr_arena_alloc(arena, size);
@@ -94,9 +106,10 @@ bool wr_identity_write(struct wr_arena *arena, const struct wr_identity_parts *p
 
     char *at = key + size - tail_size;
 
-    above = parts->node;
-    for (size_t i = parts->n_entries; i-- > 0; above = above == NULL ? NULL : above->parent) {
-        at = put_entry_before(at, parts, i, above);
+    node = parts->node;
+    for (size_t i = parts->n_entries; i-- > 0;) {
+        at = put_entry_before(at, parts, i, i < depth ? node : NULL);
+        node = i < depth ? node->parent : node;
     }
 
     (void) wr_identity_put_tail(key + size - tail_size, &tail);

@@ -23,8 +23,8 @@
 /* What is counted; all borrowed. */
 struct wr_identity_parts {
     struct wr_str domain;
-    const struct wr_node *node; /* what the last entry matched; NULL: nothing, and all values are
-                                   taken as they are */
+    const struct wr_node *node; /* what the first entries matched, as deep as it is; NULL: nothing.
+                                   What matched no node is taken as it is */
     bool is_override;           /* the limit comes from the request itself: values share no pattern,
                                    as in the incumbent, but addresses count together all the same */
     const struct wr_entry *entries;

@@ -241,5 +241,15 @@ const struct wr_domain *wr_rules_domain(const struct wr_rules *rules, struct wr_
 const struct wr_node *wr_domain_match(const struct wr_domain *domain,
                                       const struct wr_entry *entries, size_t n)
 {
-    return wr_tree_match(&domain->top, domain->hash_key, entries, n);
+    size_t n_matched;
+    const struct wr_node *const node = wr_domain_reach(domain, entries, n, &n_matched);
+
+    return n_matched == n ? node : NULL;
+}
+
+const struct wr_node *wr_domain_reach(const struct wr_domain *domain,
+                                      const struct wr_entry *entries, size_t n,
+                                      size_t *out_n_matched)
+{
+    return wr_tree_reach(&domain->top, domain->hash_key, entries, n, out_n_matched);
 }

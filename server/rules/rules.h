@@ -96,4 +96,10 @@ bool wr_domain_is_group(const struct wr_domain *domain);
 const struct wr_node *wr_domain_match(const struct wr_domain *domain,
                                       const struct wr_entry *entries, size_t n);
 
+/* The node that the last of the entries matches of which each matches one, from the first on, and
+ * how many these are; NULL when there is none. */
+const struct wr_node *wr_domain_reach(const struct wr_domain *domain,
+                                      const struct wr_entry *entries, size_t n,
+                                      size_t *out_n_matched);
+
 #endif

@@ -132,18 +132,22 @@ static const struct wr_tree_node *find(const struct wr_tree_level *level,
     return wr_pair_table_find(&level->pairs, first_hash, entry->key, (struct wr_str){0});
 }
 
-const struct wr_node *wr_tree_match(const struct wr_tree_level *level,
+const struct wr_node *wr_tree_reach(const struct wr_tree_level *level,
                                     const struct wr_hash_key *hash_key,
-                                    const struct wr_entry *entries, size_t n)
+                                    const struct wr_entry *entries, size_t n, size_t *out_n_matched)
 {
-    const struct wr_tree_node *node = NULL;
+    const struct wr_tree_node *reached = NULL;
+    size_t i = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        node = find(level, hash_key, &entries[i]);
+    for (; i < n; i++) {
+        const struct wr_tree_node *const node = find(level, hash_key, &entries[i]);
+
         if (node == NULL) {
-            return NULL;
+            break;
         }
+        reached = node;
         level = &node->children;
     }
-    return node == NULL ? NULL : &node->node;
+    *out_n_matched = i;
+    return reached == NULL ? NULL : &reached->node;
 }

@@ -50,9 +50,10 @@ bool wr_tree_build(struct wr_tree_builder *builder, const struct wr_rule_path *p
                    const struct wr_node *parent, const struct wr_draft_rule *const *rules, size_t n,
                    struct wr_tree_level *out_level);
 
-/* As wr_domain_match says. */
-const struct wr_node *wr_tree_match(const struct wr_tree_level *level,
+/* As wr_domain_reach says. */
+const struct wr_node *wr_tree_reach(const struct wr_tree_level *level,
                                     const struct wr_hash_key *hash_key,
-                                    const struct wr_entry *entries, size_t n);
+                                    const struct wr_entry *entries, size_t n,
+                                    size_t *out_n_matched);
 
 #endif

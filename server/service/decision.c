@@ -131,6 +131,16 @@ static size_t takes_of(const struct wr_subject *subject)
     return is_unlimited ? 0 : subject->n_layers;
 }
 
+static void match(struct wr_subject *subject, const struct wr_domain *domain,
+                  const struct wr_descriptor *descriptor)
+{
+    size_t n_matched;
+
+    subject->reached =
+        wr_domain_reach(domain, descriptor->entries, descriptor->n_entries, &n_matched);
+    subject->node = n_matched == descriptor->n_entries ? subject->reached : NULL;
+}
+
 static enum wr_err match_all(struct wr_decision *decision, const struct wr_domain *domain,
                              struct wr_failure *out_failure)
 {
@@ -142,7 +152,7 @@ static enum wr_err match_all(struct wr_decision *decision, const struct wr_domai
         const struct wr_descriptor *const descriptor = &request->descriptors[i];
         struct wr_subject *const subject = &decision->subjects[i];
 
-        subject->node = wr_domain_match(domain, descriptor->entries, descriptor->n_entries);
+        match(subject, domain, descriptor);
         subject->is_override = descriptor->has_override;
         if (subject->is_override && !is_override_unit(descriptor->override.unit)) {
             return fail_override(decision, i, out_failure);
@@ -221,7 +231,7 @@ static bool make_take(struct wr_decision *decision, size_t index, struct wr_laye
     const struct wr_subject *const subject = &decision->subjects[index];
     const struct wr_identity_parts identity = {
         .domain = request->domain,
-        .node = subject->node,
+        .node = subject->reached,
         .is_override = subject->is_override,
         .entries = descriptor->entries,
         .n_entries = descriptor->n_entries,

@@ -41,10 +41,11 @@ struct wr_layer {
 
 struct wr_subject {
     enum wr_subject_kind kind;
-    bool is_override;           /* the limit is the request's */
-    const struct wr_node *node; /* what matched; NULL: nothing */
-    const struct wr_rule *rule; /* the first of the node, for what all of them have in common;
-                                   NULL: none, or the limit is the request's */
+    bool is_override;              /* the limit is the request's */
+    const struct wr_node *node;    /* what matched; NULL: nothing */
+    const struct wr_node *reached; /* what its first entries matched, if not all; NULL: nothing */
+    const struct wr_rule *rule;    /* the first of the node, for what all of them have in common;
+                                      NULL: none, or the limit is the request's */
     struct wr_layer *layers;
     size_t n_layers;
 };

@@ -291,6 +291,46 @@ Test(identity, an_override_counts_addresses_together_and_shares_no_pattern)
     fini(&without);
 }
 
+/* The rules go as far as the first entry, or to `path` below it. */
+Test(identity, an_override_counts_addresses_together_where_its_path_goes_beyond_the_rules)
+{
+    static const struct {
+        const char *key, *value, *next_key, *as;
+    } rows[] = {
+        {"ip", "192.0.2.7", "path", "192.0.2.0"},
+        {"ip", "192.0.2.7", "user", "192.0.2.0"},
+        {"ip", "ann", "user", "ann"},
+        {"other", "192.0.2.7", "path", "192.0.2.7"},
+    };
+    struct fixture with_rules, without;
+
+    init(&with_rules, "domain: d\n"
+                      "descriptors:\n"
+                      "  - {key: ip, group_ip: {ipv4: 24}, descriptors: [{key: path}]}\n");
+    init(&without, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_entry entries[] = {entry_of(rows[i].key, rows[i].value),
+                                           entry_of(rows[i].next_key, "x"), entry_of("ip", "::1")};
+        size_t n_matched;
+        const struct wr_identity_parts parts = {
+            .domain = wr_str_of("d"),
+            .node = wr_domain_reach(wr_rules_domain(with_rules.rules, wr_str_of("d")), entries, 3,
+                                    &n_matched),
+            .is_override = true,
+            .entries = entries,
+            .n_entries = 3,
+            .limit = &per_minute,
+        };
+        const struct wr_entry as[] = {entry_of(rows[i].key, rows[i].as), entries[1], entries[2]};
+        struct wr_str key;
+
+        cr_assert(wr_identity_write(&with_rules.arena, &parts, &key));
+        cr_assert(wr_str_equal(key, identity(&without, "d", as, 3, &per_minute)), "row %zu", i);
+    }
+    fini(&with_rules);
+    fini(&without);
+}
+
 Test(identity, what_counts_in_another_way_has_another_counter)
 {
     static const struct wr_limit all[] = {

@@ -47,6 +47,38 @@ static void assert_rows(const char *rules_text, const struct row *rows, size_t n
     wr_rules_release(rules);
 }
 
+Test(tree, tells_how_far_the_rules_go)
+{
+    static const struct {
+        const char *keys[3];
+        size_t n, n_matched;
+        const char *last; /* key of the node */
+    } rows[] = {
+        {{"a", "b", "c"}, 3, 3, "c"},  {{"a", "b", "x"}, 3, 2, "b"}, {{"a", "x", "c"}, 3, 1, "a"},
+        {{"x", "b", "c"}, 3, 0, NULL}, {{"a", "b"}, 2, 2, "b"},      {{"a"}, 0, 0, NULL},
+    };
+    struct wr_rules *const rules =
+        rules_of("domain: d\n"
+                 "descriptors: [{key: a, descriptors: [{key: b, descriptors: [{key: c}]}]}]\n");
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_entry entries[3];
+        size_t n_matched;
+
+        for (size_t k = 0; k < rows[i].n; k++) {
+            entries[k] = entry_of(rows[i].keys[k], "v");
+        }
+
+        const struct wr_node *const node =
+            wr_domain_reach(wr_rules_domain(rules, wr_str_of("d")), entries, rows[i].n, &n_matched);
+
+        cr_assert_eq(n_matched, rows[i].n_matched, "row %zu: %zu", i, n_matched);
+        cr_assert_eq(node == NULL, rows[i].last == NULL, "row %zu", i);
+        cr_assert(node == NULL || wr_str_equal(node->key, wr_str_of(rows[i].last)), "row %zu", i);
+    }
+    wr_rules_release(rules);
+}
+
 #define ASSERT_ROWS(text, rows) assert_rows((text), (rows), sizeof(rows) / sizeof((rows)[0]))
 #define LIMIT(n) "rate_limit: {unit: hour, requests_per_unit: " #n "}"
 

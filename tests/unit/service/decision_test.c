@@ -30,7 +30,9 @@ static const char *const yaml =
     "  - {key: no-pair, rate_limit: {unit: hour, replaces: [{name: pair}]}}\n"
     "  - {key: pair, limits: [{unit: hour, name: pair}, {unit: day, name: pair}]}\n"
     "  - {key: bucket, rate_limit: {unit: hour, requests_per_unit: 100, burst: 7,\n"
-    "     algorithm: token_bucket}}\n";
+    "     algorithm: token_bucket}}\n"
+    "  - {key: ip, group_ip: {ipv6: 64}, rate_limit: {unit: hour, requests_per_unit: 9},\n"
+    "     descriptors: [{key: path, rate_limit: {unit: minute, requests_per_unit: 9}}]}\n";
 
 /* What one test works with. */
 struct desk {
@@ -619,5 +621,35 @@ Test(decision, an_override_counts_as_the_rule_on_its_path_does)
     cr_assert_eq(batch->takes[0].limit.burst, 7u);
     cr_assert_eq(batch->takes[0].limit.count, WR_COUNT_ADMITTED);
     cr_assert_eq(batch->takes[1].limit.algorithm, WR_ALGORITHM_FIXED_WINDOW);
+    desk_fini(&desk);
+}
+
+/* No rule knows `user` below `ip`. The limit is no less the request's for that. */
+Test(decision, rotating_addresses_gains_nothing_where_an_override_goes_beyond_the_rules)
+{
+    struct wr_entry first[] = {{WR_STR("ip"), WR_STR("2001:db8::1")},
+                               {WR_STR("user"), WR_STR("ann")}};
+    struct wr_entry second[] = {{WR_STR("ip"), WR_STR("2001:db8::2")},
+                                {WR_STR("user"), WR_STR("ann")}};
+    struct wr_descriptor descriptors[2];
+    struct desk desk;
+
+    desk_init(&desk);
+    for (size_t i = 0; i < 2; i++) {
+        descriptors[i] = (struct wr_descriptor){
+            .entries = i == 0 ? first : second,
+            .n_entries = 2,
+            .has_override = true,
+            .override = {.requests_per_unit = 5, .unit = WR_UNIT_MINUTE},
+        };
+    }
+    cr_assert_eq(begin(&desk, "d", descriptors, 2, 0), WR_OK);
+
+    const struct wr_batch *const batch = wr_decision_batch(desk.decision);
+
+    cr_assert_eq(batch->n_takes, 2u);
+    cr_assert(wr_str_equal(batch->takes[0].key, batch->takes[1].key));
+    cr_assert_eq(batch->takes[0].limit.requests, 5u);
+    cr_assert_eq(batch->takes[0].limit.length_us, INT64_C(60000000));
     desk_fini(&desk);
 }
