@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/flag_fault.h"
 #include "base/str.h"
 #include "option_agreement.h"
 #include "option_near.h"
@@ -83,7 +84,14 @@ static bool set_from_flag(struct wr_options *options, const struct wr_option_row
     return true;
 }
 
-enum { FLAG_HELP = WR_OPTION_ROWS, FLAG_VERSION, FLAG_LIST_OPTIONS, FLAG_LIST_METRICS, N_FLAGS };
+enum {
+    FLAG_HELP = WR_FLAG_FIRST + WR_OPTION_ROWS,
+    FLAG_VERSION,
+    FLAG_LIST_OPTIONS,
+    FLAG_LIST_METRICS,
+};
+
+#define N_FLAGS (WR_OPTION_ROWS + 4)
 
 static void make_flags(struct option flags[N_FLAGS + 1], int *out_chosen)
 {
@@ -97,7 +105,7 @@ static void make_flags(struct option flags[N_FLAGS + 1], int *out_chosen)
                 .has_arg = wr_option_rows[i].kind == WR_OPTION_BOOL ? optional_argument
                                                                     : required_argument,
                 .flag = out_chosen,
-                .val = (int) i,
+                .val = WR_FLAG_FIRST + (int) i,
             };
         }
     }
@@ -124,17 +132,18 @@ static enum wr_command command_of(int flag)
     }
 }
 
-static void refuse_flag(const char *text, FILE *err)
+static void refuse_flag(int got, const char *word, const struct option *flags, FILE *err)
 {
-    const char *const name = text + strspn(text, "-");
-    const char *const near =
-        wr_option_near_flag((struct wr_str){.ptr = name, .len = strcspn(name, "=")});
+    struct wr_flag_fault fault;
 
-    fprintf(err, "weir: there is no option %s; ", text);
+    wr_flag_fault_of(got, word, flags, &fault);
+
+    const char *const near = fault.unknown.len > 0 ? wr_option_near_flag(fault.unknown) : NULL;
+
     if (near != NULL) {
-        fprintf(err, "did you mean --%s?\n", near);
+        fprintf(err, "weir: %s; did you mean --%s?\n", fault.text, near);
     } else {
-        fputs("see weir --help\n", err);
+        fprintf(err, "weir: %s; see weir --help\n", fault.text);
     }
 }
 
@@ -153,30 +162,43 @@ static bool set_from_flags(int argc, char **argv, FILE *err, struct wr_command_l
         if (got == -1) {
             break;
         }
-        if (got == ':') {
-            fprintf(err, "weir: %s needs a value; see weir --help\n", argv[optind - 1]);
-            return false;
-        }
         if (got == 'h' || got == 'v') {
             line->command = got == 'h' ? WR_COMMAND_HELP : WR_COMMAND_VERSION;
             continue;
         }
         if (got != 0) {
-            refuse_flag(argv[optind - 1], err);
+            refuse_flag(got, argv[optind - 1], flags, err);
             return false;
         }
         if (chosen >= FLAG_HELP) {
             line->command = command_of(chosen);
             continue;
         }
-        if (!set_from_flag(&line->options, &wr_option_rows[chosen], &was_given[chosen], optarg,
-                           err)) {
+
+        const size_t i = (size_t) (chosen - WR_FLAG_FIRST);
+
+        if (!set_from_flag(&line->options, &wr_option_rows[i], &was_given[i], optarg, err)) {
             return false;
         }
     }
     line->operands = (const char *const *) argv + optind;
     line->n_operands = (size_t) (argc - optind);
     return true;
+}
+
+/* A word that is none may be a value gone astray, and a secret: only what looks like a command is
+ * shown. */
+static void refuse_command(const char *word, FILE *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    const bool is_shown = word[strspn(word, letters)] == '\0' && strlen(word) <= 16;
+
+    if (is_shown) {
+        fprintf(err, "weir: there is no command '%s'", word);
+    } else {
+        fprintf(err, "weir: a word is neither a command nor part of an option");
+    }
+    fprintf(err, "; commands are serve (the default), check and simulate; see weir --help\n");
 }
 
 static bool take_command(struct wr_command_line *line, FILE *err)
@@ -194,10 +216,7 @@ static bool take_command(struct wr_command_line *line, FILE *err)
         line->n_operands--;
     }
     if (line->n_operands > 0 && line->command == WR_COMMAND_SERVE) {
-        fprintf(err,
-                "weir: there is no command '%s'; commands are serve (the default), "
-                "check and simulate; see weir --help\n",
-                line->operands[0]);
+        refuse_command(line->operands[0], err);
         return false;
     }
     return true;

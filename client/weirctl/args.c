@@ -221,7 +221,8 @@ static enum weir_err parse_option(struct weirctl_args *args, const char *arg, st
     const struct option *option = option_find(arg, &value);
 
     if (option == NULL || (option->commands & (1U << args->command)) == 0) {
-        return weir_error_set(error, WEIR_ERR_INVALID, "%s is no option of this command", arg);
+        return weir_error_set(error, WEIR_ERR_INVALID, "%.*s is no option of this command",
+                              (int) strcspn(arg, "="), arg);
     }
     if (option->value != NULL && value == NULL) {
         value = input_take(input);

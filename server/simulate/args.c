@@ -4,8 +4,19 @@
 #include <getopt.h>
 #include <inttypes.h>
 
+#include "base/flag_fault.h"
 #include "simulate/player.h"
 #include "simulate/plot.h"
+
+enum {
+    FLAG_RULE = WR_FLAG_FIRST,
+    FLAG_DESCRIPTOR,
+    FLAG_LOAD,
+    FLAG_PLOT,
+    FLAG_AGAINST,
+    FLAG_JSON,
+    FLAG_HELP,
+};
 
 static const char usage[] =
     "weir simulate --rule FILE [--rule FILE...] --load LOAD [OPTIONS]\n"
@@ -68,22 +79,22 @@ static bool add_rule(struct wr_sim_args *args, const char *path, FILE *err)
 static bool set(struct wr_sim_args *args, int flag, const char *value, FILE *err)
 {
     switch (flag) {
-    case 'r':
+    case FLAG_RULE:
         return add_rule(args, value, err);
-    case 'd':
+    case FLAG_DESCRIPTOR:
         args->descriptor = value;
         return true;
-    case 'l':
+    case FLAG_LOAD:
         args->load = value;
         return true;
-    case 'p':
+    case FLAG_PLOT:
         args->plot = value;
         return wr_sim_can_plot(value) ||
                refuse(err, "--plot: the name must end with .svg or .png, unlike ", value);
-    case 'a':
+    case FLAG_AGAINST:
         return wr_rate_parse(value, &args->against) ||
                refuse(err, "--against is LIMIT/UNIT, as 600/minute, not ", value);
-    case 'j':
+    case FLAG_JSON:
         args->is_json = true;
         return true;
     default:
@@ -108,21 +119,25 @@ static bool check(struct wr_sim_args *args, FILE *err)
 bool wr_sim_args_parse(struct wr_sim_args *args, int argc, char **argv, FILE *err)
 {
     static const struct option flags[] = {
-        {"rule", required_argument, NULL, 'r'},    {"descriptor", required_argument, NULL, 'd'},
-        {"load", required_argument, NULL, 'l'},    {"plot", required_argument, NULL, 'p'},
-        {"against", required_argument, NULL, 'a'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"rule", required_argument, NULL, FLAG_RULE},
+        {"descriptor", required_argument, NULL, FLAG_DESCRIPTOR},
+        {"load", required_argument, NULL, FLAG_LOAD},
+        {"plot", required_argument, NULL, FLAG_PLOT},
+        {"against", required_argument, NULL, FLAG_AGAINST},
+        {"json", no_argument, NULL, FLAG_JSON},
+        {"help", no_argument, NULL, FLAG_HELP},
+        {0},
     };
 
     *args = (struct wr_sim_args){0};
     optind = 0;
     opterr = 0;
     for (int got = 0; (got = getopt_long(argc, argv, ":", flags, NULL)) != -1;) {
-        if (got == ':') {
-            return refuse(err, argv[optind - 1], " needs a value");
-        }
-        if (got == '?') {
-            return refuse(err, "there is no option ", argv[optind - 1]);
+        if (got == ':' || got == '?') {
+            struct wr_flag_fault fault;
+
+            wr_flag_fault_of(got, argv[optind - 1], flags, &fault);
+            return refuse(err, fault.text, "");
         }
         if (!set(args, got, optarg, err)) {
             return false;

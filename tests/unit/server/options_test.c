@@ -171,6 +171,11 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
         {{"--max-memory-bytes", "1000000"}, {"--max-memory-bytes", "at least 67108864"}},
         {{"-x"}, {"-x", "--help"}},
         {{"--max-concurrent-streams", "1"}, {"--max-concurrent-streams", "from 1024"}},
+        {{"--slots", "2", "-xy"}, {"no option -x;", "--help"}},
+        {{"--help=1"}, {"--help takes no value", "--help"}},
+        {{"--redis", "x"}, {"--redis is short for --redis-", " and others"}},
+        {{"--slot"}, {"--slot needs a value", "--help"}},
+        {{"--redis-urll=x"}, {"no option --redis-urll;", "did you mean --redis-url?"}},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -181,6 +186,31 @@ Test(options, a_bad_value_is_named_with_what_is_allowed)
         for (size_t k = 0; k < 2; k++) {
             cr_assert_not_null(strstr(said, rows[i].says[k]), "row %zu: %s", i, said);
         }
+    }
+}
+
+/* Whatever is wrong with the words around it. */
+Test(options, a_password_is_not_shown)
+{
+    static const char *const rows[][5] = {
+        {"--redis-urll=redis://:pw@h"},
+        {"--redis=redis://:pw@h"},
+        {"--version=redis://:pw@h"},
+        {"--redis-url", "redis://:pw@h", "-xy"},
+        {"-redis-url=redis://:pw@h"},
+        {"--redis-url", "redis://:pw@h", "--slots"},
+        {"--redis-url", "=", "redis://:pw@h"},
+        {"--redis-auth", "pw", "--slots", "0"},
+        {"--store", "redis", "--redis-auth", "pw"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_command_line line;
+        char said[1024] = "";
+
+        cr_assert_not(parse(rows[i], &line, said, sizeof said), "row %zu", i);
+        cr_assert_neq(*said, '\0', "row %zu", i);
+        cr_assert_null(strstr(said, "pw"), "row %zu: %s", i, said);
     }
 }
 

@@ -153,6 +153,7 @@ static const struct {
     {"weirctl check edge k=v --target weir", "needs a host and a port"},
     {"weirctl check edge k=v --watch", "--watch is no option of this command"},
     {"weirctl check edge k=v --hit 1", "--hit is no option"},
+    {"weirctl check edge k=v --hit=1", "--hit is no option"},
     {"weirctl check edge k=v -x", "-x is no option"},
     {"weirctl check edge a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=8 i=9", "at most 8 descriptors"},
     {"weirctl health one two", "one SERVICE"},
