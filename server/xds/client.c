@@ -39,6 +39,10 @@
 /* Workers have renewed their views by then. */
 #define LET_GO_US 1000000
 
+/* What a response of this size leaves free among what stays in use is many times its size, and goes
+ * back to the system; giving back what smaller ones leave is not worth the time. */
+#define LARGE_RESPONSE (1 << 20)
+
 struct wr_xds_client {
     struct wr_xds_client_options options;
     struct wr_xds_session session;
@@ -52,6 +56,7 @@ struct wr_xds_client {
     bool has_response;         /* came on the stream */
     struct wr_str answer;      /* to be sent at due_us, in the arena; empty: none */
     int64_t due_us, let_go_us; /* INT64_MAX: never */
+    bool had_large;            /* a large response, since something was let go */
     struct wr_log_limit limit; /* of notes */
     struct wr_thread thread;
     bool is_started;
@@ -221,6 +226,7 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
     struct wr_diag diag;
 
     wr_metrics_add(client->metrics, WR_METRIC_XDS_RESPONSES, 1);
+    client->had_large = client->had_large || response.len >= LARGE_RESPONSE;
     on_first_response(client);
     wr_arena_reset(&client->arena);
     client->due_us = INT64_MAX;
@@ -263,8 +269,10 @@ static void do_what_is_due(struct wr_xds_client *client)
     }
     if (client->let_go_us <= now_us) {
         wr_publisher_let_go(&client->publisher);
-        /* What a large snapshot leaves free among what stays in use is many times its size. */
-        (void) malloc_trim(0);
+        if (client->had_large) {
+            (void) malloc_trim(0);
+        }
+        client->had_large = false;
         client->let_go_us = INT64_MAX;
     }
 }
