@@ -19,6 +19,11 @@ void wr_diag_fini(struct wr_diag *diag)
     wr_arena_fini(&diag->arena);
 }
 
+bool wr_diag_has_room(const struct wr_diag *diag)
+{
+    return diag->n_kept_errors < diag->max_notes;
+}
+
 bool wr_place_is_within(const struct wr_place *place)
 {
     return place->line > 0 || place->spot != NULL;
@@ -67,6 +72,11 @@ static struct wr_note *keep(struct wr_diag *diag, const struct wr_note *note)
     return kept;
 }
 
+static bool has_room(const struct wr_diag *diag, enum wr_severity severity)
+{
+    return severity == WR_SEVERITY_ERROR ? wr_diag_has_room(diag) : diag->n_kept < diag->max_notes;
+}
+
 void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_place place,
                  struct wr_str path, const char *hint, const char *format, ...)
 {
@@ -75,7 +85,7 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
     } else {
         diag->n_warnings++;
     }
-    if (diag->n_kept >= diag->max_notes) {
+    if (!has_room(diag, severity)) {
         return;
     }
 
@@ -105,6 +115,7 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
     }
     diag->last = note;
     diag->n_kept++;
+    diag->n_kept_errors += severity == WR_SEVERITY_ERROR;
 }
 
 void wr_diag_make_errors(struct wr_diag *diag)

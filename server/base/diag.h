@@ -3,7 +3,8 @@
  * What a person is told about a configuration: where, what is wrong, what to do. A list of notes
  * is filled by parsers and validators and printed as a compiler prints them.
  *
- * Invariant: no more than `max_notes` are kept, the others are counted.
+ * Invariant: no more than `max_notes` errors are kept, and no warning beyond as many notes: so
+ * warnings keep no error out. The others are counted.
  * Threads: owner thread only.
  */
 #ifndef WR_BASE_DIAG_H
@@ -48,9 +49,9 @@ struct wr_note {
 struct wr_diag {
     struct wr_arena arena; /* of the notes and their texts */
     struct wr_note *first, *last;
-    size_t n_kept, max_notes;
-    size_t n_errors, n_warnings; /* those not kept included */
-    bool is_incomplete;          /* memory ran out while a note was made; counts are right */
+    size_t n_kept, n_kept_errors, max_notes; /* errors among them when they were added */
+    size_t n_errors, n_warnings;             /* those not kept included */
+    bool is_incomplete; /* memory ran out while a note was made; counts are right */
 };
 
 void wr_diag_init(struct wr_diag *diag, size_t max_notes);
@@ -62,6 +63,9 @@ void wr_diag_fini(struct wr_diag *diag);
 void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_place place,
                  struct wr_str path, const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+
+/* False when no more notes are kept, of whatever severity. */
+bool wr_diag_has_room(const struct wr_diag *diag);
 
 /* Every warning becomes an error. */
 void wr_diag_make_errors(struct wr_diag *diag);

@@ -53,8 +53,7 @@ struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag 
 {
     struct wr_str text = {0};
 
-    if (path != NULL && diag->n_kept < diag->max_notes &&
-        !wr_rule_path_write(path, &diag->arena, &text)) {
+    if (path != NULL && wr_diag_has_room(diag) && !wr_rule_path_write(path, &diag->arena, &text)) {
         diag->is_incomplete = true;
     }
     return text;

@@ -110,6 +110,23 @@ Test(diag, counts_what_it_does_not_keep)
     wr_diag_fini(&diag);
 }
 
+Test(diag, keeps_errors_behind_warnings)
+{
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 2);
+    for (size_t i = 1; i <= 7; i++) {
+        cr_assert(wr_diag_has_room(&diag) == (i < 7));
+        wr_diag_add(&diag, i < 5 ? WR_SEVERITY_WARNING : WR_SEVERITY_ERROR, at("a", i, 1), no_path,
+                    NULL, "note");
+    }
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, at("a", 8, 1), no_path, NULL, "note");
+    cr_assert_eq(diag.n_kept, 4u);
+    assert_printed(&diag, "a:1:1: warning: note\na:2:1: warning: note\na:5:1: error: note\n"
+                          "a:6:1: error: note\n4 more not shown\n");
+    wr_diag_fini(&diag);
+}
+
 Test(diag, copies_its_texts)
 {
     char file[] = "file", path[] = "path", hint[] = "hint";
