@@ -227,16 +227,18 @@ struct wr_str wr_rules_message_name(struct wr_str message)
 {
     struct wr_scan scan = {0};
     struct wr_fields fields = wr_fields_of(&scan, message);
-    struct wr_str name = {.ptr = ""};
+    struct wr_str name = {.ptr = ""}, domain = {.ptr = ""};
 
     while (wr_fields_next(&fields)) {
         if (fields.tag == CONFIG_NAME) {
             name = wr_fields_bytes(&fields);
+        } else if (fields.tag == CONFIG_DOMAIN) {
+            domain = wr_fields_bytes(&fields);
         } else {
             wr_fields_skip(&fields);
         }
     }
-    return name;
+    return name.len > 0 ? name : domain;
 }
 
 /* "resource NAME", or "resource"; false when memory is out. */

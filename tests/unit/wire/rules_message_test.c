@@ -22,11 +22,6 @@ typedef Ratelimit__Config__Ratelimit__V3__RateLimitDescriptor rule_message;
 typedef Ratelimit__Config__Ratelimit__V3__RateLimitPolicy limit_message;
 typedef Ratelimit__Config__Ratelimit__V3__RateLimitReplace replace_message;
 
-#define CONFIG RATELIMIT__CONFIG__RATELIMIT__V3__RATE_LIMIT_CONFIG__INIT
-#define RULE RATELIMIT__CONFIG__RATELIMIT__V3__RATE_LIMIT_DESCRIPTOR__INIT
-#define LIMIT RATELIMIT__CONFIG__RATELIMIT__V3__RATE_LIMIT_POLICY__INIT
-#define REPLACE RATELIMIT__CONFIG__RATELIMIT__V3__RATE_LIMIT_REPLACE__INIT
-
 static const struct wr_config_bounds wide = {
     .max_file_bytes = 1 << 20, .max_depth = 64, .max_nodes = 1000};
 
@@ -87,15 +82,20 @@ static char text_a[] = "a", text_b[] = "b", text_d[] = "d", text_me[] = "me", te
 
 Test(rules_message, every_field_reaches_the_draft)
 {
-    replace_message replace = REPLACE;
-    limit_message limit = LIMIT;
-    rule_message child = RULE, rule = RULE;
-    config_message config = CONFIG;
+    replace_message replace;
+    limit_message limit;
+    rule_message child, rule;
+    config_message config;
     replace_message *replaces[] = {&replace, &replace};
     rule_message *children[] = {&child}, *rules[] = {&rule};
     struct wr_arena arena;
     struct bed bed;
 
+    ratelimit__config__ratelimit__v3__rate_limit_replace__init(&replace);
+    ratelimit__config__ratelimit__v3__rate_limit_policy__init(&limit);
+    ratelimit__config__ratelimit__v3__rate_limit_descriptor__init(&child);
+    ratelimit__config__ratelimit__v3__rate_limit_descriptor__init(&rule);
+    ratelimit__config__ratelimit__v3__rate_limit_config__init(&config);
     replace.name = text_you;
     limit.unit = RATELIMIT__CONFIG__RATELIMIT__V3__RATE_LIMIT_UNIT__WEEK;
     limit.requests_per_unit = UINT32_MAX;
@@ -191,7 +191,7 @@ Test(rules_message, notes_name_the_spot)
         {"0a01611201641a0a0a016142050a030a01ff",
          "resource a: error: the message is not valid UTF-8 (byte 17); it must be a "
          "RateLimitConfig\n"},
-        {"120164 1aff", "resource: error: the message ends in the middle of a field (byte 5);"
+        {"120164 1aff", "resource d: error: the message ends in the middle of a field (byte 5);"
                         " it must be a RateLimitConfig\n"},
     };
 
