@@ -266,6 +266,17 @@ static size_t gather_chosen(const struct take *take)
     return n;
 }
 
+/* True when a bad one does not say which it is: any that is missing may be the one. */
+static bool has_stranger(const struct take *take)
+{
+    bool has_one = false;
+
+    for (size_t i = 0; i < take->n && !has_one; i++) {
+        has_one = take->items[i].is_refused && take->items[i].name.len == 0;
+    }
+    return has_one;
+}
+
 static enum wr_err run(struct take *take, struct wr_xds_change *change)
 {
     pair_up(take);
@@ -283,7 +294,7 @@ static enum wr_err run(struct take *take, struct wr_xds_change *change)
 
     const size_t n = gather_chosen(take);
 
-    if ((n == 0 && take->n > 0) || !is_another(take, n)) {
+    if ((n == 0 && take->n > 0) || has_stranger(take) || !is_another(take, n)) {
         return WR_OK;
     }
 

@@ -40,7 +40,8 @@ void wr_xds_resources_fini(struct wr_xds_resources *resources);
 
 /*
  * Takes the `n` messages for all there is: what is not among them is gone. What is wrong with those
- * that changed goes to `diag`. When there are some and none is good, what was in force stays.
+ * that changed goes to `diag`. When there are some and none is good, or a bad one has neither name
+ * nor domain, what was in force stays.
  * WR_ERR_NO_MEMORY, WR_ERR_SYSTEM: nothing was taken.
  */
 WR_MUST_USE enum wr_err wr_xds_resources_take(struct wr_xds_resources *resources,

@@ -7,7 +7,7 @@
 
 #define NOTE_SIZE 1024
 #define SHOWN_MAX 100
-#define SEEN_MANY 2 /* a repetition of content is answered at once before that many */
+#define SEEN_MANY 2 /* what brings nothing is answered at once before that many in a row */
 
 static const struct wr_str rules_type = WR_STR(WR_RULES_TYPE_URL);
 
@@ -39,7 +39,7 @@ bool wr_xds_session_begin(struct wr_xds_session *session, struct wr_arena *arena
     const struct wr_discovery_request request = request_of(session);
 
     session->has_response = false;
-    session->n_repeats = 0;
+    session->n_vain = 0;
     wr_xds_pauses_reset(&session->repeats);
     return wr_discovery_request_encode(&request, arena, out_request);
 }
@@ -156,7 +156,7 @@ static enum wr_err take_content(struct wr_xds_session *session,
     }
     if (!wr_str_equal(response->type_url, rules_type)) {
         note_response(diag, response->type_url, "the response", SIZE_MAX);
-    } else if (n > 0 || response->n_resources == 0) {
+    } else if (n_strange == 0) { /* else any that is missing may be one of those */
         const enum wr_err err =
             wr_xds_resources_take(&session->resources, messages, n, diag, change);
 
@@ -171,14 +171,15 @@ static enum wr_err take_content(struct wr_xds_session *session,
     return WR_OK;
 }
 
-static int64_t delay_of(struct wr_xds_session *session, bool is_repeat, uint64_t random)
+/* `is_vain`: it is as the last was, or refused as the last was. */
+static int64_t delay_of(struct wr_xds_session *session, bool is_vain, uint64_t random)
 {
-    if (!is_repeat || !session->has_response) {
-        session->n_repeats = 0;
+    if (!is_vain || !session->has_response) {
+        session->n_vain = 0;
         wr_xds_pauses_reset(&session->repeats);
         return 0;
     }
-    return ++session->n_repeats < SEEN_MANY ? 0 : wr_xds_pauses_next(&session->repeats, random);
+    return ++session->n_vain < SEEN_MANY ? 0 : wr_xds_pauses_next(&session->repeats, random);
 }
 
 static bool encode_answer(const struct wr_xds_session *session,
@@ -209,6 +210,7 @@ enum wr_err wr_xds_session_take(struct wr_xds_session *session, struct wr_str re
     }
 
     const struct wr_hash hash = hash_of(session, &decoded);
+    const bool was_refused = session->was_refused;
 
     answer.is_repeat = session->has_last && wr_hash_equal(hash, session->last);
     answer.change.n_resources = decoded.n_resources;
@@ -221,7 +223,8 @@ enum wr_err wr_xds_session_take(struct wr_xds_session *session, struct wr_str re
         session->last = hash;
         session->has_last = true;
     }
-    answer.delay_us = delay_of(session, answer.is_repeat, random);
+    answer.delay_us =
+        delay_of(session, answer.is_repeat || (was_refused && session->was_refused), random);
     session->has_response = true;
     answer.is_refused = session->was_refused;
     answer.version = decoded.version;

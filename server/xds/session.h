@@ -5,9 +5,10 @@
  *
  * A version is a label that is sent back, never compared: a control plane that was restarted may
  * begin anew with any. A new stream asks for everything, with neither version nor nonce. Content
- * that has not changed is answered as it was before; from its third time on a stream the answer is
- * held back for longer and longer, since some control planes repeat what was refused at once.
- * Threads: owner thread only. Time is an argument.
+ * that has not changed is answered as it was before. From the third response in a row that is the
+ * same as the last, or refused as the last was, the answer is held back for longer and longer,
+ * since some control planes send again at once what was refused. Threads: owner thread only. Time
+ * is an argument.
  */
 #ifndef WR_XDS_SESSION_H
 #define WR_XDS_SESSION_H
@@ -41,7 +42,7 @@ struct wr_xds_session {
     char error[WR_XDS_ERROR_SIZE];
     /* of the stream */
     bool has_response;
-    size_t n_repeats; /* of the same content, in a row */
+    size_t n_vain; /* in a row: the same content, or refused again */
     struct wr_xds_pauses repeats;
 };
 

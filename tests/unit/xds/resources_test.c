@@ -232,6 +232,38 @@ Test(resources, without_names_or_with_the_same_are_fine)
     fini(&bed);
 }
 
+Test(resources, without_a_name_a_bad_one_stays_by_its_domain)
+{
+    const struct resource_row good[] = {{"", "A", 1, 5}, {"", "B", 1, 6}};
+    const struct resource_row bad[] = {{"", "A", 0, 7}, {"", "B", 1, 8}};
+    struct bed bed;
+
+    init(&bed);
+    expect_take(&bed, good, 2, 0, true);
+    expect_take(&bed, bad, 2, 1, true);
+    cr_assert_eq(limit_of(&bed, "A"), 5u);
+    cr_assert_eq(limit_of(&bed, "B"), 8u);
+    fini(&bed);
+}
+
+/* Else a domain whose resource cannot be read would have no limits any more. */
+Test(resources, when_a_bad_one_does_not_say_which_it_is_all_stays)
+{
+    const struct resource_row good[] = {{"a", "A", 1, 5}, {"b", "B", 1, 6}};
+    const struct resource_row bad[] = {{"a", "A", 1, 7}, {"", "", 1, 8}};
+    struct bed bed;
+
+    init(&bed);
+    expect_take(&bed, good, 2, 0, true);
+    expect_take(&bed, bad, 2, 1, false);
+    cr_assert_eq(limit_of(&bed, "A"), 5u);
+    cr_assert_eq(limit_of(&bed, "B"), 6u);
+    expect_take(&bed, bad, 1, 0, true);
+    cr_assert_eq(limit_of(&bed, "A"), 7u);
+    cr_assert_eq(limit_of(&bed, "B"), 0u);
+    fini(&bed);
+}
+
 Test(resources, out_of_memory_takes_nothing)
 {
     const struct resource_row first[] = {{"a", "A", 1, 5}};

@@ -188,6 +188,54 @@ Test(session, what_is_repeated_is_answered_ever_later)
     fini(&bed);
 }
 
+Test(session, what_is_refused_again_and_again_is_answered_ever_later)
+{
+    static const struct resource_row others[] = {{"a", "A", 0, 6}, {"b", "B", 1, 7}};
+    static const int64_t delays_us[] = {0, 0, 500, 1000, 2000, 2000};
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    for (size_t i = 0; i < sizeof delays_us / sizeof delays_us[0]; i++) {
+        (void) take(&bed, "1", "n", i % 2 == 0 ? bad : others);
+        cr_assert(bed.answer.is_refused);
+        cr_assert_not(bed.answer.is_repeat);
+        cr_assert_eq(bed.n_notes, 1u);
+        cr_assert_eq(bed.answer.delay_us, delays_us[i], "%zu: %d", i, (int) bed.answer.delay_us);
+    }
+    cr_assert(take(&bed, "2", "n", good));
+    cr_assert_eq(bed.answer.delay_us, 0);
+    (void) take(&bed, "3", "n", bad);
+    cr_assert_eq(bed.answer.delay_us, 0);
+    fini(&bed);
+}
+
+Test(session, one_of_another_type_takes_nothing_away)
+{
+    static const struct resource_row both[] = {{"a", "A", 1, 7}, {"b", "B", 1, 6}};
+    char bytes[1024];
+    struct bed bed;
+
+    init(&bed);
+    begin(&bed);
+    cr_assert(take(&bed, "1", "n1", good));
+
+    const struct wr_str of_other = responses_bytes(&bed.arena, "2", "n2", "other", &both[1], 1);
+    const struct wr_str of_rules =
+        responses_bytes(&bed.arena, "2", "n2", WR_RULES_TYPE_URL, &both[0], 1);
+
+    cr_assert_lt(of_other.len + of_rules.len, sizeof bytes);
+    memcpy(bytes, of_other.ptr, of_other.len);
+    memcpy(bytes + of_other.len, of_rules.ptr, of_rules.len);
+    cr_assert_eq(
+        take_bytes(&bed, (struct wr_str){.ptr = bytes, .len = of_other.len + of_rules.len}), WR_OK);
+    cr_assert_null(bed.answer.change.rules);
+    cr_assert_eq(bed.answer.change.n_resources, 2u);
+    cr_assert_eq(bed.answer.change.n_refused, 1u);
+    expect_request(bed.answer.request, "1", "n2", true);
+    fini(&bed);
+}
+
 Test(session, what_was_not_asked_for_is_refused)
 {
     struct bed bed;
