@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xds_choice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_MESSAGE_BYTES (64 << 20)
 #define PAIRS_MAX 64
+#define PORT_MAX 65535
 
 /* One `name`, `value` of a list. */
 struct pair {
@@ -99,6 +101,30 @@ static bool choose_headers(const struct wr_options *options, struct wr_arena *ar
     return true;
 }
 
+static bool is_port(const char *text)
+{
+    const size_t len = strspn(text, "0123456789");
+
+    return len > 0 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) - 1 < PORT_MAX;
+}
+
+/* C core takes more than that: another scheme for a name, and a port that is too large for another
+ * port. A name to be looked up may be written as in Go. */
+static bool check_server(const char *server, FILE *err)
+{
+    const char *const host = strncmp(server, "dns:///", 7) == 0 ? server + 7 : server;
+    const char *const colon = strrchr(host, ':');
+
+    if (colon == NULL || colon == host || strpbrk(host, "/ ") != NULL || !is_port(colon + 1)) {
+        fprintf(err,
+                "weir: --xds-server (CONFIG_GRPC_XDS_SERVER_URL) is no HOST:PORT, as in "
+                "control-plane:18000, with a port from 1 to %d and no scheme\n",
+                PORT_MAX);
+        return false;
+    }
+    return true;
+}
+
 bool wr_xds_choose(const struct wr_options *options, struct wr_arena *arena, FILE *err,
                    struct wr_xds_client_options *out_client)
 {
@@ -115,6 +141,7 @@ bool wr_xds_choose(const struct wr_options *options, struct wr_arena *arena, FIL
         .node = {.id = wr_str_of(options->xds_node_id)},
         .pauses = {.min_us = options->xds_pause_min_us, .max_us = options->xds_pause_max_us},
     };
-    return choose_labels(options, arena, err, &out_client->node) &&
+    return check_server(options->xds_server, err) &&
+           choose_labels(options, arena, err, &out_client->node) &&
            choose_headers(options, arena, err, &out_client->stream);
 }

@@ -310,19 +310,30 @@ static bool has(struct wr_str text, const char *part)
     return false;
 }
 
+/* What C core says when nothing can be made of the texts for TLS: it does not say of which. */
+static bool has_bad_files(const struct wr_xds_client *client, struct wr_str text)
+{
+    return client->options.stream.tls.is_on && has(text, "empty address list");
+}
+
 static void log_end(struct wr_xds_client *client)
 {
     struct wr_str text;
     const int status = wr_xds_stream_status(client->stream, &text);
+    /* C core's own words: servers in Go write it small, of what they get or send themselves. */
     const bool is_too_large =
-        status == GRPC_STATUS_RESOURCE_EXHAUSTED && has(text, "larger than max");
+        status == GRPC_STATUS_RESOURCE_EXHAUSTED && has(text, "Received message larger than max");
 
     if (is_too_large) {
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
     }
     wr_log(WR_LOG_WARN, "control plane %s: the stream has ended with status %d: %.*s%s; %s",
            client->options.stream.target, status, shown(text), text.ptr,
-           is_too_large ? "; raise --xds-max-message-bytes (XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES)" : "",
+           is_too_large ? "; raise --xds-max-message-bytes (XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES)"
+           : has_bad_files(client, text)
+               ? "; TLS cannot begin with the files of --xds-tls-ca, --xds-tls-cert and "
+                 "--xds-tls-key: each must hold PEM, and the key must be of the certificate"
+               : "",
            client->session.resources.is_in_force ? "the rules in force stay"
                                                  : "there are no rules");
 }

@@ -23,7 +23,7 @@
 /* Servers in Go take a client that pings more than once in 5 minutes for a nuisance. */
 #define KEEPALIVE_MS 310000
 #define KEEPALIVE_TIMEOUT_MS 20000
-#define ARGS_MAX 8
+#define ARGS_MAX 9
 
 enum batch {
     BATCH_SEND,
@@ -69,7 +69,8 @@ static grpc_arg text_arg(const char *key, const char *value)
     return (grpc_arg){.type = GRPC_ARG_STRING, .key = name.out, .value.string = text.out};
 }
 
-/* The web's proxy variables are not for this traffic, as for all others of this server. */
+/* The web's proxy variables are not for this traffic, as for all others of this server. A call that
+ * a connection has refused is not put on another: C core would do so again and again, at once. */
 static grpc_channel *new_channel(const struct wr_xds_stream_options *options,
                                  grpc_channel_credentials *credentials)
 {
@@ -78,6 +79,7 @@ static grpc_channel *new_channel(const struct wr_xds_stream_options *options,
         int_arg(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1),
         int_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         int_arg(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1),
+        int_arg(GRPC_ARG_ENABLE_RETRIES, 0),
         int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
         int_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
         int_arg(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
@@ -100,13 +102,23 @@ static grpc_byte_buffer *new_buffer(struct wr_str bytes)
     return buffer;
 }
 
+/* True for those that gRPC sets itself. */
+static bool is_reserved(struct wr_str name)
+{
+    static const struct wr_str prefix = WR_STR("grpc-");
+
+    return wr_str_equal(name, (struct wr_str) WR_STR("te")) ||
+           wr_str_equal(name, (struct wr_str) WR_STR("content-type")) ||
+           (name.len >= prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0);
+}
+
 bool wr_xds_header_is_legal(const struct wr_xds_header *header)
 {
     const grpc_slice name = grpc_slice_from_static_buffer(header->name.ptr, header->name.len);
     const grpc_slice value = grpc_slice_from_static_buffer(header->value.ptr, header->value.len);
 
-    return grpc_header_key_is_legal(name) != 0 && grpc_is_binary_header(name) == 0 &&
-           grpc_header_nonbin_value_is_legal(value) != 0;
+    return !is_reserved(header->name) && grpc_header_key_is_legal(name) != 0 &&
+           grpc_is_binary_header(name) == 0 && grpc_header_nonbin_value_is_legal(value) != 0;
 }
 
 static bool fill_headers(struct wr_xds_stream *stream, const struct wr_xds_stream_options *options)

@@ -130,6 +130,27 @@ def test_warnings_refuse_when_strict(plane, follow):
     assert not serving(server)
 
 
+def test_errors_are_told_behind_many_warnings(plane, follow):
+    plane.set("v1", b"\x0a\x01d\x12\x01d" + 50 * b"\x78\x01")
+    server = follow(plane)
+    wait_until(lambda: server.loads() == 1, "the first rules")
+    plane.set("v2", b"\x0a\x01d\x12\x01d" + 50 * b"\x78\x01" + b"\x1a\x05\x0a\x01k\x1a\x00")
+    assert plane.answer(2).error_detail.message == \
+        "resource d: descriptors[0].rate_limit: error: `rate_limit` has no `unit` (in d.k); one of second, minute, hour, " \
+        "day, week, month, year"
+
+
+def test_what_cannot_be_read_takes_no_limits_away(plane, follow):
+    plane.set("v1", config("d", rule("k", 5)), config("e", rule("k", 5)))
+    server = follow(plane)
+    call = ask(server)
+    eventually("OK: OK 4 of 5/HOUR", lambda: call("e"))
+    plane.set("v2", config("d", rule("k", 9)), b"\xff")
+    assert plane.answer(2).HasField("error_detail")
+    same("OK: OK 3 of 5/HOUR", call("e"))
+    same("OK: OK 4 of 5/HOUR", call("d"))
+
+
 def test_what_was_not_asked_for_is_refused(plane, follow):
     plane.set("v1", config("d", rule("k", 5)), type_url="type.googleapis.com/other")
     follow(plane)
@@ -218,6 +239,29 @@ def test_attempts_become_rarer_and_nobody_is_run_over(follow):
         assert gaps[0] > 0.05 and min(gaps[2:]) > 0.2, gaps
 
 
+def test_a_server_that_goes_away_at_once_is_no_hot_loop(follow):
+    settings_and_goaway = bytes.fromhex("000000040000000000" "0000080700000000000000000000000000")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        n_connections = 0
+        server = follow(None, port=listener.getsockname()[1])
+        while server.log().count("the stream has ended with status 14") < 5:
+            connection, _ = listener.accept()
+            connection.sendall(settings_and_goaway)
+            connection.close()
+            n_connections += 1
+            assert n_connections < 20
+
+
+@pytest.mark.parametrize("what", ["ca", "cert", "key"])
+def test_files_that_are_no_certificates_are_told_of(plane, follow, tmp_path, what):
+    pair, junk = certificates.Authority(tmp_path).issue("me"), tmp_path / "junk"
+    junk.write_text("junk")
+    files = {"ca": certificates.Authority(tmp_path).cert, "cert": pair.cert, "key": pair.key, what: str(junk)}
+    server = follow(plane, "--xds-tls", *[word for name, path in files.items() for word in (f"--xds-tls-{name}", path)])
+    wait_until(lambda: "TLS cannot begin with the files of --xds-tls-ca, --xds-tls-cert and --xds-tls-key" in server.log(),
+               "a line")
+
+
 def test_certificates_on_both_sides(follow, tmp_path):
     ca = certificates.Authority(tmp_path)
     pair, other = ca.issue("plane", "DNS:plane.example"), certificates.Authority(tmp_path, "other")
@@ -286,6 +330,12 @@ def test_sighup_has_nothing_to_look_at(plane, follow):
     (["--xds-headers", "nocolon"], "must be as in x-team:edge"),
     (["--xds-headers", "a b:c"], "must be as in x-team:edge"),
     (["--xds-headers", "x-bin:c"], "must be as in x-team:edge"),
+    (["--xds-headers", "TE:c"], "must be as in x-team:edge"),
+    (["--xds-headers", "Content-Type:c"], "must be as in x-team:edge"),
+    (["--xds-headers", "grpc-status:1"], "must be as in x-team:edge"),
+    *[(["--xds-server", server], "is no HOST:PORT") for server in (
+        "", "host", ":1", "host:", "host:0", "host:65536", "host:99999999999999999999", "host:1x", "host:1/", "a b:1",
+        "http://host:1", "dns:///host", "unix:/run/x")],
     (["--xds-node-metadata", "zone"], "must be as in zone=a"),
     (["--xds-max-message-bytes", "3000000000"], "allowed: a whole number from 0 to 2147483647"),
 ])
