@@ -78,6 +78,14 @@ static enum wr_csv_fault read_quoted(struct wr_csv *csv, struct wr_csv_field *fi
     }
 }
 
+static bool is_at_end_of_line(struct wr_csv *csv)
+{
+    const int sign = next(csv);
+
+    back(csv, sign);
+    return ends_line(sign);
+}
+
 static enum wr_csv_fault read_bare(struct wr_csv *csv, struct wr_csv_field *field)
 {
     for (;;) {
@@ -85,6 +93,9 @@ static enum wr_csv_fault read_bare(struct wr_csv *csv, struct wr_csv_field *fiel
 
         if (sign == ',' || ends_line(sign)) {
             back(csv, sign);
+            return WR_CSV_GOOD;
+        }
+        if (sign == '\r' && is_at_end_of_line(csv)) {
             return WR_CSV_GOOD;
         }
         if (sign == '"') {
@@ -130,8 +141,6 @@ static enum wr_csv_fault read_fields(struct wr_csv *csv, struct wr_csv_record *r
 
         if (sign == '\r') { /* behind quotes */
             sign = next(csv);
-        } else if (sign == '\n' && field->len > 0 && field->bytes[field->len - 1] == '\r') {
-            field->len--;
         }
         if (ends_line(sign)) {
             return WR_CSV_GOOD;
