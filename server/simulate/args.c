@@ -54,7 +54,9 @@ static const char usage[] =
     "                                       head are passed over\n"
     "\n"
     "Without dates in a trace, virtual time begins with the first window of 2026 (UTC). One run\n"
-    "makes %" PRIu64 " million attempts at most.\n";
+    "makes %" PRIu64
+    " million attempts at most; an attempt counts once for each limit that it meets, and\n"
+    "four times for one by sliding_log.\n";
 
 void wr_sim_args_help(FILE *out)
 {
@@ -70,7 +72,9 @@ static bool refuse(FILE *err, const char *what, const char *text)
 static bool add_rule(struct wr_sim_args *args, const char *path, FILE *err)
 {
     if (args->n_rules == WR_SIM_RULES_MAX) {
-        return refuse(err, "over 16 rule files", "");
+        fprintf(err, "weir simulate: over %d rule files; see weir simulate --help\n",
+                WR_SIM_RULES_MAX);
+        return false;
     }
     args->rules[args->n_rules++] = path;
     return true;

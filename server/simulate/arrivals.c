@@ -12,7 +12,9 @@ static double mean_us(const struct wr_rate *rate)
 static bool are_too_many(const struct wr_sim_player *player, const struct wr_rate *rate,
                          int64_t end_us)
 {
-    return (double) end_us / mean_us(rate) > (double) *player->scene->attempts_left;
+    const struct wr_sim_scene *const scene = player->scene;
+
+    return (double) end_us / mean_us(rate) * (double) scene->cost > (double) *scene->attempts_left;
 }
 
 enum wr_err wr_sim_arrive_evenly(struct wr_sim_player *player, const struct wr_rate *rate,

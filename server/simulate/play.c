@@ -10,6 +10,7 @@
 #define ARRIVAL_WINDOWS 5
 #define ADVERSARY_WINDOWS 4
 #define GAPS_A_WINDOW 1000
+#define LEAST_GAP_US 1
 
 /* Of a trace with dates, virtual time begins at the first of them. */
 static enum wr_err play_rows(struct wr_sim_player *player, struct wr_trace *trace,
@@ -52,6 +53,14 @@ static int64_t duration_or(const struct wr_load_spec *spec, int64_t default_us)
     return spec->duration_us > 0 ? spec->duration_us : default_us;
 }
 
+/* Virtual time knows nothing finer than a microsecond. */
+static int64_t gap_of(int64_t window_us)
+{
+    const int64_t gap_us = window_us / GAPS_A_WINDOW;
+
+    return gap_us > LEAST_GAP_US ? gap_us : LEAST_GAP_US;
+}
+
 static enum wr_err play_one(struct wr_sim_player *player, const struct wr_load_spec *spec,
                             struct wr_diag *diag)
 {
@@ -69,8 +78,7 @@ static enum wr_err play_one(struct wr_sim_player *player, const struct wr_load_s
     case WR_LOAD_ADVERSARY:
     default:
         return wr_sim_burst_at_boundary(player, spec->hits > 0 ? spec->hits : against->hits,
-                                        spec->gap_us > 0 ? spec->gap_us
-                                                         : against->per_us / GAPS_A_WINDOW);
+                                        spec->gap_us > 0 ? spec->gap_us : gap_of(against->per_us));
     }
 }
 

@@ -89,10 +89,10 @@ enum wr_err wr_sim_player_try(struct wr_sim_player *player, int64_t at_us, uint6
     struct wr_played *const played = &player->played;
     bool passes = false;
 
-    if (*player->scene->attempts_left == 0) {
+    if (*player->scene->attempts_left < player->scene->cost) {
         return WR_ERR_TOO_LARGE;
     }
-    (*player->scene->attempts_left)--;
+    *player->scene->attempts_left -= player->scene->cost;
 
     const enum wr_err err = decide(player, at_us, hits, &passes);
 

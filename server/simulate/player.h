@@ -20,8 +20,9 @@
 #include "simulate/windows.h"
 #include "simulate/worst.h"
 
-/* The most attempts of one simulation, of all its plays together: some seconds of work, and what
- * is kept of them some hundred megabytes. */
+/* The most attempts of one simulation, of all its plays together, each counted as
+ * wr_sim_subject_cost says: some seconds of work, and what is kept of them some hundred megabytes.
+ */
 #define WR_SIM_ATTEMPTS_MAX UINT64_C(50000000)
 
 /* What a load is played against. */
@@ -29,6 +30,7 @@ struct wr_sim_scene {
     const struct wr_sim_subject *subject; /* borrowed */
     struct wr_rate against;
     struct wr_sim_windows windows;
+    uint64_t cost;           /* of an attempt, see wr_sim_subject_cost */
     uint64_t *attempts_left; /* borrowed: of all plays of a simulation */
 };
 

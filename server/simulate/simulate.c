@@ -33,8 +33,8 @@ static int explain(enum wr_err failed, FILE *err)
         return EX_DATAERR;
     case WR_ERR_TOO_LARGE:
         fprintf(err,
-                "weir simulate: that makes over %" PRIu64 " attempts in all; play a shorter time, "
-                "a lower limit or fewer rules\n",
+                "weir simulate: that makes over %" PRIu64 " attempts in all, one a limit; play a "
+                "shorter time, a lower limit or fewer rules\n",
                 WR_SIM_ATTEMPTS_MAX);
         return EX_DATAERR;
     case WR_OK:
@@ -50,16 +50,27 @@ static int explain(enum wr_err failed, FILE *err)
     }
 }
 
-/* A file's name without what stands before and behind it. */
-static void put_name(char *name, const char *path)
+/* A file's name without what stands before and behind it, cut between characters; control
+ * characters become '?'. */
+static void put_name(char name[NAME_SIZE], const char *path)
 {
     const char *const slash = strrchr(path, '/');
     const char *const begin = slash != NULL ? slash + 1 : path;
     const char *const dot = strrchr(begin, '.');
+    size_t len = dot != NULL && dot > begin ? (size_t) (dot - begin) : strlen(begin);
 
-    (void) snprintf(name, NAME_SIZE, "%.*s",
-                    (int) (dot != NULL && dot > begin ? (size_t) (dot - begin) : strlen(begin)),
-                    begin);
+    if (len >= NAME_SIZE) {
+        len = NAME_SIZE - 1;
+        while (len > 0 && (begin[len] & 0xc0) == 0x80) {
+            len--;
+        }
+    }
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char sign = (unsigned char) begin[i];
+
+        name[i] = sign < ' ' || sign == 0x7f ? '?' : begin[i];
+    }
+    name[len] = '\0';
 }
 
 static char *describe(const struct wr_sim_subject *subject)
@@ -83,6 +94,7 @@ static enum wr_err play_subject(const struct wr_sim_args *args,
     const struct wr_rate own = {.hits = limit->requests, .per_us = limit->length_us};
     struct wr_sim_scene scene = {.subject = subject,
                                  .against = args->against.hits > 0 ? args->against : own,
+                                 .cost = wr_sim_subject_cost(subject),
                                  .attempts_left = &result->attempts_left};
     struct wr_played played;
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/arena.h"
@@ -33,6 +34,10 @@ bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, const
                          FILE *err);
 
 void wr_sim_subject_fini(struct wr_sim_subject *subject);
+
+/* How many attempts one at it counts as: one a limit, and several where a take is so much dearer.
+ */
+uint64_t wr_sim_subject_cost(const struct wr_sim_subject *subject);
 
 /* Writes what is asked and the limits that it meets, without a line feed. */
 void wr_sim_subject_describe(const struct wr_sim_subject *subject, FILE *out);

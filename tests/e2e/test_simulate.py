@@ -168,6 +168,25 @@ def test_refused(rule, words, status, says):
     assert (done.returncode, says in done.stderr) == (status, True), done.stderr
 
 
+def test_each_limit_that_is_met_counts(tmp_path):
+    rule = tmp_path / "many.yaml"
+    layers = "".join(f"      - {{window: {n}m, requests_per_unit: 9, algorithm: sliding_log}}\n" for n in range(1, 17))
+    rule.write_text(f"domain: d\ndescriptors:\n  - key: k\n    limits:\n{layers}", encoding="utf-8")
+    done = simulate("--rule", rule, "--load", "steady,rate=10000/s,for=79s")
+    assert done.returncode == 65 and "one a limit" in done.stderr, done.stderr
+
+
+def test_a_name_of_a_file_is_shown_clean_and_cut_between_characters(tmp_path):
+    text = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: minute, requests_per_unit: 9}}]\n"
+    rule = tmp_path / ("\x1b[31m" + 30 * "ä" + ".yaml")
+    rule.write_text(text, encoding="utf-8")
+    done = simulate("--rule", rule, "--load", "boundary")
+    assert done.returncode == 0 and "\x1b" not in done.stdout and "?[31mä" in done.stdout, done.stderr
+    done = simulate("--rule", rule, "--load", "boundary", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["rule"] == "?[31m" + 29 * "ä"
+
+
 def test_a_trace_names_its_bad_line(rule, tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text("seconds,hits\n1,2\n0.5\n", encoding="utf-8")

@@ -24,6 +24,8 @@ static const char rules[] =
     "  - {key: odd, rate_limit: {window: 11m, requests_per_unit: 60}}\n"
     "  - {key: warm, rate_limit: {unit: minute, requests_per_unit: 60, algorithm: token_bucket}}\n"
     "  - {key: never, rate_limit: {unlimited: true}}\n"
+    "  - {key: log, limits: [{unit: minute, requests_per_unit: 60, algorithm: sliding_log},\n"
+    "     {unit: hour, requests_per_unit: 600}]}\n"
     "  - key: trial\n"
     "    shadow_mode: true\n"
     "    quota_mode: true\n"
@@ -73,6 +75,7 @@ static void begin(struct bed *bed, const char *descriptor)
     bed->scene = (struct wr_sim_scene){
         .subject = &bed->subject,
         .against = {.hits = limit->requests, .per_us = limit->length_us},
+        .cost = wr_sim_subject_cost(&bed->subject),
         .attempts_left = &bed->attempts_left,
     };
     bed->scene.windows = wr_sim_windows_of(limit, &bed->scene.against);
@@ -169,25 +172,53 @@ Test(simulate_play, loads)
 Test(simulate_play, ends_with_the_attempts_of_the_simulation)
 {
     static const struct {
+        const char *descriptor;
         struct wr_load_spec spec;
         uint64_t left_after;
     } rows[] = {
-        {{.kind = WR_LOAD_STEADY, .rate = {2, S(1)}}, 500}, /* seen before */
-        {{.kind = WR_LOAD_POISSON, .rate = {2, S(1)}, .seed = 1}, 500},
-        {{.kind = WR_LOAD_BOUNDARY, .hits = 300}, 0},
-        {{.kind = WR_LOAD_ADVERSARY}, 0},
+        {NULL, {.kind = WR_LOAD_STEADY, .rate = {2, S(1)}}, 500}, /* seen before */
+        {NULL, {.kind = WR_LOAD_POISSON, .rate = {2, S(1)}, .seed = 1}, 500},
+        {NULL, {.kind = WR_LOAD_BOUNDARY, .hits = 300}, 0},
+        {NULL, {.kind = WR_LOAD_ADVERSARY}, 0},
+        {"trial=v", {.kind = WR_LOAD_STEADY, .rate = {1, S(1)}}, 500},
+        {"trial=v", {.kind = WR_LOAD_BOUNDARY, .hits = 150}, 0},
+        {"log=v", {.kind = WR_LOAD_BOUNDARY, .hits = 51}, 0},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct wr_played played;
         struct bed bed;
 
-        begin(&bed, NULL);
+        begin(&bed, rows[i].descriptor);
         bed.attempts_left = 500;
         cr_assert_eq(wr_sim_play(&bed.scene, &rows[i].spec, &bed.diag, &played), WR_ERR_TOO_LARGE,
                      "row %zu", i);
         cr_assert_eq(bed.attempts_left, rows[i].left_after, "row %zu: %lu", i,
                      (unsigned long) bed.attempts_left);
+        wr_played_fini(&played);
+        end(&bed);
+    }
+}
+
+Test(simulate_play, just_before_a_window_ends_is_within_it)
+{
+    static const struct {
+        int64_t per_us, first_us;
+    } rows[] = {{100, 99}, {S(60), S(60) - 60000}};
+    const struct wr_load_spec spec = {.kind = WR_LOAD_BOUNDARY, .hits = 1};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_played played;
+        struct bed bed;
+
+        begin(&bed, NULL);
+        bed.scene.against = (struct wr_rate){.hits = 1, .per_us = rows[i].per_us};
+        bed.scene.windows =
+            wr_sim_windows_of(&bed.subject.node->rules[0].limit, &bed.scene.against);
+        cr_assert_eq(wr_sim_play(&bed.scene, &spec, &bed.diag, &played), WR_OK);
+        cr_assert_eq(played.passed.n, 2u, "row %zu", i);
+        cr_assert_eq(played.passed.items[0].at_us, rows[i].first_us, "row %zu", i);
+        cr_assert_eq(played.passed.items[1].at_us, rows[i].per_us, "row %zu", i);
         wr_played_fini(&played);
         end(&bed);
     }
