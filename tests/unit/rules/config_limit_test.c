@@ -33,6 +33,10 @@ Test(config_limit, layers_and_groups_of_addresses)
     static const struct row rows[] = {
         {"limits: [{unit: hour, requests_per_unit: 4}, {window: 2s, requests_per_unit: 2}]", ""},
         {"limits: [{unit: hour, requests_per_unit: 4}]", ""},
+        {"limits: [{unit: hour, failure_mode: deny}, {unit: hour, failure_mode: allow}]", ""},
+        {"limits: [{unit: hour, failure_mode: error}, {unit: hour}]", ""},
+        {"limits: [{unit: hour, name: x}, {unit: hour, name: y}]", ""},
+        {"limits: [{unit: hour}, {unit: hour, replaces: [{name: x}]}]", ""},
         {"limits: ~, rate_limit: {unit: hour}", ""},
         {"limits: [{unit: hour}, {unit: hour, align: first_hit}, {unit: hour, algorithm: "
          "token_bucket}]",
@@ -88,19 +92,26 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "f.yaml:2:32: error: `limits` must not stand beside `rate_limit` (in d.a); move the one "
          "into the list of the other\n"},
         {"limits: [{unit: hour, requests_per_unit: 4}, {window: 60m, requests_per_unit: 9}]",
-         "f.yaml:2:69: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "f.yaml:2:69: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
+         "tighter "
          "alone decides (in d.a); remove one of the two\n"},
         {"limits: [{unit: second, requests_per_unit: 9, burst: 9, algorithm: token_bucket}, "
          "{unit: second, requests_per_unit: 90, burst: 9, algorithm: token_bucket}]",
-         "f.yaml:2:106: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "f.yaml:2:106: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
+         "tighter "
          "alone decides (in d.a); remove one of the two\n"},
         {"limits: [{unit: hour, requests_per_unit: 20, warm_up: {duration: 1s, start: 0.5}}, "
          "{unit: hour, requests_per_unit: 9, warm_up: {duration: 1s, start: 0.1}}]",
-         "f.yaml:2:107: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "f.yaml:2:107: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
+         "tighter "
          "alone decides (in d.a); remove one of the two\n"},
         {"limits: [{unit: day, align: calendar}, {unit: day, align: calendar, time_zone: UTC}]",
-         "f.yaml:2:63: warning: this limit counts as the one at 2:33 does, of which the tighter "
+         "f.yaml:2:63: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
+         "tighter "
          "alone decides (in d.a); remove one of the two\n"},
+        {"limits: [{unit: hour, failure_mode: deny}, {unit: hour, failure_mode: deny}]",
+         "f.yaml:2:67: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
+         "tighter alone decides (in d.a); remove one of the two\n"},
         {"limits: [{unit: hour}, {unlimited: true}]",
          "f.yaml:2:47: error: `unlimited: true` must not stand among other limits (in d.a); remove "
          "it, or the others\n"},
