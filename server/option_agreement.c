@@ -78,9 +78,9 @@ bool wr_options_agree(const struct wr_options *options, FILE *err)
 static enum wr_option_use lacking(const struct wr_options *options, enum wr_option_use use)
 {
     const bool has_xds = options->rules_source == WR_RULES_FROM_XDS;
-    const bool has_sentinels =
-        options->redis_type == WR_REDIS_SENTINEL ||
-        (options->has_redis_per_second && options->redis_per_second_type == WR_REDIS_SENTINEL);
+    const bool has_sentinels = options->redis_type == WR_REDIS_SENTINEL;
+    const bool has_per_second_sentinels =
+        options->has_redis_per_second && options->redis_per_second_type == WR_REDIS_SENTINEL;
     const bool is_there[WR_OPTION_USES] = {
         [WR_OPTION_USED_ALWAYS] = true,
         [WR_OPTION_OF_XDS] = has_xds,
@@ -88,6 +88,8 @@ static enum wr_option_use lacking(const struct wr_options *options, enum wr_opti
         [WR_OPTION_OF_REDIS] = true,
         [WR_OPTION_OF_PER_SECOND] = options->has_redis_per_second,
         [WR_OPTION_OF_SENTINELS] = has_sentinels,
+        [WR_OPTION_OF_PER_SECOND_SENTINELS] = has_per_second_sentinels,
+        [WR_OPTION_OF_ANY_SENTINELS] = has_sentinels || has_per_second_sentinels,
         [WR_OPTION_OF_KEY_HASH] = options->has_redis_key_hash,
     };
 
@@ -96,6 +98,9 @@ static enum wr_option_use lacking(const struct wr_options *options, enum wr_opti
     }
     if (use >= WR_OPTION_OF_REDIS && options->store != WR_STORE_REDIS) {
         return WR_OPTION_OF_REDIS;
+    }
+    if (use == WR_OPTION_OF_PER_SECOND_SENTINELS && !options->has_redis_per_second) {
+        return WR_OPTION_OF_PER_SECOND;
     }
     return is_there[use] ? WR_OPTION_USED_ALWAYS : use;
 }
@@ -146,6 +151,11 @@ void wr_options_warn_of_unused(const struct wr_options *options, const struct wr
         {WR_OPTION_OF_KEY_HASH, "--redis-key-hash (WEIR_REDIS_KEY_HASH)"},
         {WR_OPTION_OF_PER_SECOND, "--redis-per-second (REDIS_PERSECOND)"},
         {WR_OPTION_OF_SENTINELS, "--redis-type sentinel (REDIS_TYPE)"},
+        {WR_OPTION_OF_PER_SECOND_SENTINELS,
+         "--redis-per-second-type sentinel (REDIS_PERSECOND_TYPE)"},
+        {WR_OPTION_OF_ANY_SENTINELS,
+         "sentinels, which --redis-type (REDIS_TYPE) or --redis-per-second-type "
+         "(REDIS_PERSECOND_TYPE) asks for,"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

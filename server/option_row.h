@@ -30,12 +30,15 @@ enum wr_option_kind {
 /* Without what an option has no effect. */
 enum wr_option_use {
     WR_OPTION_USED_ALWAYS,
-    WR_OPTION_OF_XDS,        /* --rules-source xds */
-    WR_OPTION_OF_XDS_TLS,    /* --xds-tls, too */
-    WR_OPTION_OF_REDIS,      /* --store redis; all below need that, too */
-    WR_OPTION_OF_KEY_HASH,   /* --redis-key-hash */
-    WR_OPTION_OF_PER_SECOND, /* --redis-per-second */
-    WR_OPTION_OF_SENTINELS,  /* --redis-type sentinel, or that of the second Redis */
+    WR_OPTION_OF_XDS,                  /* --rules-source xds */
+    WR_OPTION_OF_XDS_TLS,              /* --xds-tls, too */
+    WR_OPTION_OF_REDIS,                /* --store redis; all below need that, too */
+    WR_OPTION_OF_KEY_HASH,             /* --redis-key-hash */
+    WR_OPTION_OF_PER_SECOND,           /* --redis-per-second */
+    WR_OPTION_OF_SENTINELS,            /* --redis-type sentinel */
+    WR_OPTION_OF_PER_SECOND_SENTINELS, /* --redis-per-second-type sentinel; --redis-per-second, too
+                                        */
+    WR_OPTION_OF_ANY_SENTINELS,        /* one of the two */
     WR_OPTION_USES,
 };
 

@@ -65,6 +65,10 @@ Test(option_agreement, what_contradicts_itself_is_told_with_what_is_needed)
     "weir: warning: without --store redis (WEIR_STORE, BACKEND_TYPE) counters live in memory, "    \
     "and these have no effect: "
 
+#define WITHOUT_SENTINELS                                                                          \
+    "weir: warning: without sentinels, which --redis-type (REDIS_TYPE) or "                        \
+    "--redis-per-second-type (REDIS_PERSECOND_TYPE) asks for, these have no effect: "
+
 Test(option_agreement, what_has_no_effect_is_told_by_what_it_lacks)
 {
     static const struct {
@@ -84,9 +88,23 @@ Test(option_agreement, what_has_no_effect_is_told_by_what_it_lacks)
          "weir: warning: without --redis-key-hash (WEIR_REDIS_KEY_HASH) these have no effect: "
          "--redis-key-secret-file (WEIR_REDIS_KEY_SECRET_FILE)\n"
          "weir: warning: without --redis-per-second (REDIS_PERSECOND) these have no effect: "
-         "--redis-per-second-url (REDIS_PERSECOND_URL)\n"
-         "weir: warning: without --redis-type sentinel (REDIS_TYPE) these have no effect: "
+         "--redis-per-second-url (REDIS_PERSECOND_URL)\n" WITHOUT_SENTINELS
          "--redis-sentinel-tls (WEIR_REDIS_SENTINEL_TLS)\n"},
+        {REDIS "--redis-sentinel-auth x --redis-per-second --redis-per-second-url b "
+               "--redis-per-second-type sentinel",
+         "weir: warning: without --redis-type sentinel (REDIS_TYPE) these have no effect: "
+         "--redis-sentinel-auth (REDIS_SENTINEL_AUTH)\n"},
+        {REDIS "--redis-type sentinel --redis-sentinel-auth x --redis-per-second "
+               "--redis-per-second-url b --redis-per-second-sentinel-auth y",
+         "weir: warning: without --redis-per-second-type sentinel (REDIS_PERSECOND_TYPE) these "
+         "have no effect: --redis-per-second-sentinel-auth (REDIS_PERSECOND_SENTINEL_AUTH)\n"},
+        {REDIS "--redis-per-second-sentinel-auth y",
+         "weir: warning: without --redis-per-second (REDIS_PERSECOND) these have no effect: "
+         "--redis-per-second-sentinel-auth (REDIS_PERSECOND_SENTINEL_AUTH)\n"},
+        {REDIS "--redis-type sentinel --redis-sentinel-auth x", ""},
+        {REDIS "--redis-per-second --redis-per-second-url b --redis-per-second-type sentinel "
+               "--redis-per-second-sentinel-auth y",
+         ""},
         {REDIS "--redis-type sentinel --redis-sentinel-tls", ""},
         {REDIS "--redis-per-second --redis-per-second-url b --redis-per-second-type sentinel "
                "--redis-sentinel-tls",
