@@ -2,6 +2,8 @@
 """Windows, algorithms and layers in a running server: what a reload keeps, and what else works with each of them."""
 import shutil
 import tempfile
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import oraclelib
 import pytest
@@ -9,6 +11,7 @@ from redisserver import RedisServer, find_server
 from weirserver import eventually, replace, same, wait_until
 
 PAIR = ["k", "v"]
+ZONES = ["UTC", "Asia/Tokyo", "Europe/Paris"]   # of all calendars below
 HOUR = "unit: hour, requests_per_unit: "
 # Each with room for as many hits at once as its number.
 KINDS = {
@@ -40,6 +43,16 @@ def hits(n, pair=None):
     return {"entries": [pair or PAIR], "hits": n}
 
 
+def has_room_in_the_day(now):
+    """Whether no day ends within two minutes, in any of the zones."""
+    return all(t.date() == (t + timedelta(minutes=2)).date() for t in (now.astimezone(ZoneInfo(z)) for z in ZONES))
+
+
+@pytest.fixture(autouse=True)
+def room_in_the_day():
+    wait_until(lambda: has_room_in_the_day(datetime.now(timezone.utc)), "the next day", 130)
+
+
 @pytest.fixture(params=KINDS)
 def kind(request):
     return request.param
@@ -68,6 +81,14 @@ def serve(request, launch):
         wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached its store", 20)
         return server
     return start
+
+
+def test_no_day_ends_under_a_test():
+    def ends(month):
+        moments = (datetime(2026, month, 1, hour, minute, tzinfo=timezone.utc) for hour in range(24) for minute in (0, 57, 59))
+        return [(t.hour, t.minute) for t in moments if not has_room_in_the_day(t)]
+    assert ends(1) == [(14, 59), (22, 59), (23, 59)]
+    assert ends(7) == [(14, 59), (21, 59), (23, 59)]
 
 
 def test_another_number_keeps_what_was_counted(serve, kind):
@@ -106,7 +127,7 @@ def test_another_time_zone_begins_anew(serve):
     same("OK: OK 6 of 10/DAY? reset *", caller.call("d", hits(4)))
     replace(server.rules, "r.yaml", day(20, ", time_zone: UTC"))
     eventually("OK: OK 16 of 20/DAY? reset *", lambda: caller.peek("d", PAIR))
-    for zone, number in (("Asia/Tokyo", 30), ("Europe/Paris", 40)):
+    for zone, number in zip(ZONES[1:], (30, 40)):
         replace(server.rules, "r.yaml", day(number, f", time_zone: {zone}"))
         eventually(f"OK: OK {number} of {number}/DAY? reset *", lambda: caller.peek("d", PAIR))
         same(f"OK: OK {number - 1} of {number}/DAY? reset *", caller.call("d", [PAIR]))

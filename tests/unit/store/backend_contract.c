@@ -358,7 +358,7 @@ static void print_take(const struct wr_take *got, const struct wr_take *want, un
 }
 
 static void play_drawn(const struct contract *contract, struct wr_take_model *model,
-                       const char *domain, const struct wr_drawn_call *call)
+                       const char *domain, const struct wr_drawn_call *call, uint64_t seed)
 {
     static const char *const keys[N_KEYS] = {"0", "1", "2", "3"};
     struct wr_take want[WR_DRAWN_TAKES];
@@ -380,14 +380,16 @@ static void play_drawn(const struct contract *contract, struct wr_take_model *mo
     for (size_t i = 0; i < call->n && !is_same; i++) {
         print_take(&asked.takes[i], &want[i], call->ones[i].key);
     }
-    cr_assert(is_same, "a call with mode %d differs from the model", (int) call->mode);
+    cr_assert(is_same, "a call with mode %d differs from the model, with seed %" PRIu64,
+              (int) call->mode, seed);
 }
 
 void contract_random(const struct contract *contract)
 {
     static const struct wr_limit limits[N_KEYS] = {
         {.length_us = YEAR}, {.length_us = YEAR}, {.length_us = YEAR}, {.length_us = YEAR}};
-    uint64_t seed = wr_draw_seed();
+    const uint64_t first_seed = wr_draw_seed();
+    uint64_t seed = first_seed;
 
     wr_clock_init(&clock_now, NULL, NULL);
     for (int i = 0; i < N_SEQUENCES; i++) {
@@ -399,7 +401,7 @@ void contract_random(const struct contract *contract)
             struct wr_drawn_call call = {0};
 
             wr_draw_call(&seed, limits, N_KEYS, &call);
-            play_drawn(contract, &model, domain, &call);
+            play_drawn(contract, &model, domain, &call, first_seed);
         }
     }
 }
