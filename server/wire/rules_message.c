@@ -7,7 +7,7 @@
 #include "wire/rules_message.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "wire/limit_message.h"
 #include "wire/rules_reader.h"
@@ -244,12 +244,18 @@ struct wr_str wr_rules_message_name(struct wr_str message)
 /* "resource NAME", or "resource"; false when memory is out. */
 static bool name_source(struct wr_rules_reader *reader, struct wr_str message)
 {
+    static const struct wr_str kind = WR_STR("resource ");
     const struct wr_str name = wr_rules_message_name(message);
-    char text[WR_RULES_SHOWN_MAX + 16];
+    const size_t shown = (size_t) wr_rules_shown(name); /* a NUL in it, too */
+    char *const text = wr_arena_alloc(reader->arena, kind.len + shown);
 
-    (void) snprintf(text, sizeof text, "resource%s%.*s", name.len > 0 ? " " : "",
-                    wr_rules_shown(name), name.ptr);
-    return wr_arena_copy(reader->arena, wr_str_of(text), &reader->source);
+    if (text == NULL) {
+        return false;
+    }
+    memcpy(text, kind.ptr, kind.len);
+    memcpy(text + kind.len, name.ptr, shown);
+    reader->source = (struct wr_str){.ptr = text, .len = kind.len + shown - (shown == 0)};
+    return true;
 }
 
 void wr_rules_message_read(struct wr_str message, const struct wr_config_bounds *bounds,

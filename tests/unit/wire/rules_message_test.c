@@ -191,6 +191,9 @@ Test(rules_message, notes_name_the_spot)
         {"0a01611201641a0a0a016142050a030a01ff",
          "resource a: error: the message is not valid UTF-8 (byte 17); it must be a "
          "RateLimitConfig\n"},
+        {"0a036e006d 120164 1aff",
+         "resource n?m: error: the message ends in the middle of a field (byte 10); it must be a "
+         "RateLimitConfig\n"},
         {"120164 1aff", "resource d: error: the message ends in the middle of a field (byte 5);"
                         " it must be a RateLimitConfig\n"},
     };
