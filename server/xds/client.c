@@ -53,7 +53,7 @@ struct wr_xds_client {
     uint64_t random;
     int64_t pause_us;          /* the last */
     int64_t opened_us;         /* the stream */
-    bool has_response;         /* came on the stream */
+    bool has_response;         /* came on the stream, the last to be taken */
     struct wr_str answer;      /* to be sent at due_us, in the arena; empty: none */
     int64_t due_us, let_go_us; /* INT64_MAX: never */
     bool had_large;            /* a large response, since something was let go */
@@ -244,6 +244,7 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
         wr_log(WR_LOG_ERROR, "control plane %s: its answer could not be taken: %s",
                client->options.stream.target, wr_err_text(err));
+        client->has_response = false; /* the stream is a failure, however long it took */
         return false;
     }
     client->answer = answer.request;

@@ -150,12 +150,14 @@ static enum wr_err take_content(struct wr_xds_session *session,
     size_t n = 0;
     const struct wr_str *const messages = list_messages(response, arena, diag, &n);
     const size_t n_strange = response->n_resources - n;
+    size_t n_refused = n_strange;
 
     if (messages == NULL) {
         return WR_ERR_NO_MEMORY;
     }
     if (!wr_str_equal(response->type_url, rules_type)) {
         note_response(diag, response->type_url, "the response", SIZE_MAX);
+        n_refused = response->n_resources;
     } else if (n_strange == 0) { /* else any that is missing may be one of those */
         const enum wr_err err =
             wr_xds_resources_take(&session->resources, messages, n, diag, change);
@@ -165,7 +167,7 @@ static enum wr_err take_content(struct wr_xds_session *session,
         }
     }
     change->n_resources = response->n_resources;
-    change->n_refused += n_strange;
+    change->n_refused += n_refused;
     session->was_refused = diag->n_errors > 0;
     write_error(session, diag);
     return WR_OK;

@@ -12,6 +12,7 @@ import weirserver
 from controlplane import ControlPlane, config, rule
 from google.rpc import code_pb2
 from grpc_health.v1 import health_pb2
+from redisbed import let_last
 from weirserver import eventually, same, wait_until
 
 def ask(server):
@@ -167,6 +168,17 @@ def test_what_is_no_response_ends_the_stream(plane, follow):
     assert not plane.streams[1].requests[1].HasField("error_detail")
     same("OK: OK 4 of 5/HOUR", ask(server)())
     assert server.loads() == 1
+
+
+def test_what_is_no_response_is_no_success_however_long_it_took(plane, follow):
+    follow(plane, XDS_CLIENT_BACKOFF_MAX_INTERVAL="10s")
+    for i in range(5):
+        stream = plane.stream(i)
+        let_last(0.2)
+        stream.outbox.put(b"\x0a\x7f")
+        begin = time.monotonic()
+    plane.stream(5)
+    assert time.monotonic() - begin > 0.3           # the fifth pause: 50 ms four times doubled, less up to a half
 
 
 def test_it_says_who_it_is(plane, follow):
