@@ -131,7 +131,8 @@
     X(WR_METRIC_XDS_RESPONSES, "xds_responses_total",                                              \
       "Answers of the control plane, those that changed nothing included.")                        \
     X(WR_METRIC_CONFIG_LOADS, "config_load_success_total", "Rule loads that came into force.")     \
-    X(WR_METRIC_CONFIG_ERRORS, "config_load_error_total", "Rule loads in which a file was refused.")
+    X(WR_METRIC_CONFIG_ERRORS, "config_load_error_total",                                          \
+      "Rule loads in which a file or resource was refused.")
 
 enum wr_metric {
 #define WR_METRICS_ENUM(id, name, help) id,
