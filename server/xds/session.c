@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTE_SIZE 1024
+#define NOTE_SIZE 2048 /* with a place and a path at the greatest depth */
 #define SHOWN_MAX 100
 #define SEEN_MANY 2 /* what brings nothing is answered at once before that many in a row */
 

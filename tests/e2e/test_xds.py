@@ -141,6 +141,16 @@ def test_errors_are_told_behind_many_warnings(plane, follow):
         "day, week, month, year"
 
 
+def test_an_error_far_down_is_told_whole(plane, follow):
+    nested = rule("k", 5)
+    for _ in range(64):
+        nested = rule("k", descriptors=[nested])
+    plane.set("v1", config("d", nested))
+    follow(plane)
+    assert plane.answer(1).error_detail.message.endswith(
+        "error: `descriptors` are nested deeper than 64 levels (in d" + 64 * ".k" + "); raise --max-rules-depth")
+
+
 def test_what_cannot_be_read_takes_no_limits_away(plane, follow):
     plane.set("v1", config("d", rule("k", 5)), config("e", rule("k", 5)))
     server = follow(plane)
