@@ -226,7 +226,10 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
     struct wr_diag diag;
 
     wr_metrics_add(client->metrics, WR_METRIC_XDS_RESPONSES, 1);
-    client->had_large = client->had_large || response.len >= LARGE_RESPONSE;
+    if (response.len >= LARGE_RESPONSE) {
+        client->had_large = true;
+        client->let_go_us = mono_us() + LET_GO_US; /* also of one that is refused */
+    }
     on_first_response(client);
     wr_arena_reset(&client->arena);
     client->due_us = INT64_MAX;
@@ -260,22 +263,31 @@ static int64_t next_us(const struct wr_xds_client *client)
     return client->due_us < client->let_go_us ? client->due_us : client->let_go_us;
 }
 
+/* Again later, when there is something yet to be let go. */
+static void give_back(struct wr_xds_client *client)
+{
+    if (client->had_large) {
+        (void) malloc_trim(0);
+    }
+    client->had_large = client->had_large && client->let_go_us != INT64_MAX;
+}
+
+static void let_go_when_due(struct wr_xds_client *client)
+{
+    if (client->let_go_us <= mono_us()) {
+        wr_publisher_let_go(&client->publisher);
+        client->let_go_us = INT64_MAX;
+        give_back(client);
+    }
+}
+
 static void do_what_is_due(struct wr_xds_client *client)
 {
-    const int64_t now_us = mono_us();
-
-    if (client->due_us <= now_us) {
+    if (client->due_us <= mono_us()) {
         wr_xds_stream_send(client->stream, client->answer);
         client->due_us = INT64_MAX;
     }
-    if (client->let_go_us <= now_us) {
-        wr_publisher_let_go(&client->publisher);
-        if (client->had_large) {
-            (void) malloc_trim(0);
-        }
-        client->had_large = false;
-        client->let_go_us = INT64_MAX;
-    }
+    let_go_when_due(client);
 }
 
 /* Until it ends. True when it ended by itself. */
@@ -325,7 +337,8 @@ static void log_end(struct wr_xds_client *client)
     const bool is_too_large =
         status == GRPC_STATUS_RESOURCE_EXHAUSTED && has(text, "Received message larger than max");
 
-    if (is_too_large) {
+    if (is_too_large) { /* C core has had all of it */
+        client->had_large = true;
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
     }
     wr_log(WR_LOG_WARN, "control plane %s: the stream has ended with status %d: %.*s%s; %s",
@@ -383,6 +396,8 @@ static void run_stream(struct wr_xds_client *client)
     stream = client->stream;
     set_stream(client, NULL);
     wr_xds_stream_close(stream);
+    let_go_when_due(client);
+    give_back(client);
 }
 
 /* ---- The thread ---- */

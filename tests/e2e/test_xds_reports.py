@@ -154,6 +154,20 @@ def resident_bytes(server):
         return int(re.search(r"VmRSS:\s+(\d+) kB", f.read()).group(1)) * 1024
 
 
+def test_what_is_not_taken_leaves_nothing_behind(plane, follow):
+    server = follow(plane, "--xds-max-message-bytes", str(24 * MIB), "--workers", "1", program=RELEASE)
+    plane.set("v0", config("d0", rule("k", 4)))
+    wait_until(lambda: server.loads() == 1, "the first rules")
+    before = resident_bytes(server)
+    plane.set("v1", *[resource + b"\x1a\x00" for resource in snapshot(20 * MIB, 5)])       # a rule without a key
+    wait_until(lambda: "rules stay as they are" in server.log(), "a refusal", 30)
+    wait_until(lambda: resident_bytes(server) < before + 40 * MIB, "memory given back")
+    plane.set("v2", *snapshot(100 * MIB, 5))
+    wait_until(lambda: "larger than max" in server.log(), "another", 30)
+    plane.stop()
+    wait_until(lambda: resident_bytes(server) < before + 40 * MIB, "memory given back")
+
+
 def test_updates_leave_nothing_behind(plane, follow):
     server = follow(plane, "--workers", "1", program=RELEASE)
     snapshots, caller, after = [snapshot(4 * MIB, n) for n in (5, 6)], server.caller(), {}
