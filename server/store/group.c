@@ -216,6 +216,7 @@ static void look_locked(const struct group *group,
     }
     take->verdict.over = true;
     take->verdict.remaining = 0;
+    take->verdict.reset_us = take->verdict.reset_us > 0 ? take->verdict.reset_us : 1;
 }
 
 static bool is_charged(const struct group *group, const struct wr_group_member *member)

@@ -6,6 +6,10 @@
 #include "base/assert.h"
 #include "store/block.h"
 
+/* When a place expires that was kept, and was let go for the take that is next: in the past. What
+ * else is in its state is no counter's. */
+#define LET_GO_US 1
+
 /* Where a counter that grows is; without a slot: nowhere. */
 struct spot {
     enum wr_state_class class;
@@ -60,6 +64,13 @@ static inline struct spot find_spot_locked(struct wr_stripe *stripe, const struc
     return spot_of(slot, class);
 }
 
+/* What was counted in `spot`, if anything. */
+static const uint64_t *counted_in(const struct spot *spot)
+{
+    return spot->slot == NULL || wr_slot_expiry(spot->slot) == LET_GO_US ? wr_stripe_never_hit
+                                                                         : spot->state;
+}
+
 /* Adds a counter with a block for so many words. */
 static enum wr_take_answer add_block_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                             uint32_t n_words, struct wr_stripe_events *events)
@@ -103,8 +114,8 @@ static void set_expiry_locked(struct wr_stripe *stripe, const struct wr_hash *ha
                                  wr_stripe_table_of_locked(stripe, spot->class, hash), expiry_us);
 }
 
-/* Moves a counter into a larger slot or a block, for which there is room. A place that is only kept
- * has no state. */
+/* Moves a counter into a larger slot or a block, for which it gives its own places. Meanwhile it
+ * does not expire. A place that is only kept has no state. */
 static enum wr_take_answer move_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                        const struct spot *spot, uint32_t n_words,
                                        struct wr_stripe_events *events) WR_REQUIRES(stripe->mutex)
@@ -113,10 +124,16 @@ static enum wr_take_answer move_locked(struct wr_stripe *stripe, const struct wr
     const enum wr_state_class class = wr_state_class_for(n_words);
 
     memcpy(state, spot->state, spot->n_words * sizeof state[0]);
+    spot->slot->state[0] = INT64_MAX;
+    stripe->n_used -= wr_state_class_places[spot->class];
 
     const enum wr_take_answer answer = add_place_locked(stripe, hash, n_words, events);
+    const struct spot left = spot_of(wr_stripe_find_locked(stripe, spot->class, hash), spot->class);
 
+    stripe->n_used += wr_state_class_places[spot->class];
+    WR_ASSERT(left.slot != NULL);
     if (answer != WR_TAKE_DECIDED) {
+        set_expiry_locked(stripe, hash, &left, (int64_t) state[0]);
         return answer;
     }
 
@@ -127,12 +144,7 @@ static enum wr_take_answer move_locked(struct wr_stripe *stripe, const struct wr
         memcpy(moved.state, state, spot->n_words * sizeof state[0]);
         set_expiry_locked(stripe, hash, &moved, (int64_t) state[0]);
     }
-
-    struct wr_slot *const left = wr_stripe_find_locked(stripe, spot->class, hash);
-
-    if (left != NULL) {
-        wr_stripe_remove_locked(stripe, spot->class, hash, left);
-    }
+    wr_stripe_remove_locked(stripe, spot->class, hash, left.slot);
     return WR_TAKE_DECIDED;
 }
 
@@ -185,18 +197,14 @@ static bool look_instead_locked(struct wr_stripe *stripe, const struct wr_hash *
     return hits == 0 || (out_verdict->over && limit->count != WR_COUNT_ALL);
 }
 
-/* A refund needs none of the room that a log makes for one more entry. */
-static bool may_grow(const struct spot *spot, const struct wr_take *take,
-                     const struct wr_limit *limit)
-{
-    return take->hits > 0 && !(take->is_refund && (spot->slot == NULL ||
-                                                   limit->algorithm == WR_ALGORITHM_SLIDING_LOG));
-}
-
 static void charge_in_spot_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                   const struct spot *spot, struct wr_take *take,
                                   const struct wr_limit *limit) WR_REQUIRES(stripe->mutex)
 {
+    if (wr_slot_expiry(spot->slot) == LET_GO_US) {
+        spot->state[0] = 0;
+    }
+
     const struct wr_verdict verdict = wr_stripe_judge(wr_counter_kind_of(limit), spot->state, take,
                                                       limit, stripe->latest.mono_us);
 
@@ -208,32 +216,54 @@ static void charge_in_spot_locked(struct wr_stripe *stripe, const struct wr_hash
     set_expiry_locked(stripe, hash, spot, (int64_t) spot->state[0]);
 }
 
+/* The words that the state needs for the take. A refused one adds nothing, and a log makes room for
+ * nothing that is given back. 0: it leaves nothing. */
+static uint32_t words_needed_locked(const struct wr_stripe *stripe, const struct spot *spot,
+                                    const struct wr_take *take, const struct wr_limit *limit)
+    WR_REQUIRES(stripe->mutex)
+{
+    const struct wr_counter_kind *const kind = wr_counter_kind_of(limit);
+    const uint64_t *const counted = counted_in(spot);
+
+    if (take->hits == 0 ||
+        (take->is_refund && (spot->slot == NULL || limit->algorithm == WR_ALGORITHM_SLIDING_LOG))) {
+        return 0;
+    }
+    if (take->is_refund) {
+        return words_for(counted, limit, 0);
+    }
+
+    const uint32_t n_words = words_for(counted, limit, take->hits);
+
+    if (n_words > spot->n_words && limit->count != WR_COUNT_ALL &&
+        kind->peek(counted, limit, take->hits, stripe->latest.mono_us).over) {
+        return spot->slot != NULL ? (uint32_t) spot->n_words : words_for(counted, limit, 0);
+    }
+    return n_words;
+}
+
 void wr_stripe_charge_growing_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                      struct wr_take *take, const struct wr_limit *limit,
                                      struct wr_stripe_events *events)
 {
     struct spot spot = find_spot_locked(stripe, hash, limit);
+    const uint32_t n_words = words_needed_locked(stripe, &spot, take, limit);
+    const enum wr_state_class class = wr_state_class_for(n_words);
     struct wr_verdict verdict;
 
-    if (may_grow(&spot, take, limit)) {
-        const uint32_t n_words = words_for(spot.slot == NULL ? wr_stripe_never_hit : spot.state,
-                                           limit, take->is_refund ? 0 : take->hits);
-        const enum wr_state_class class = wr_state_class_for(n_words);
-
-        if (spot.slot == NULL && class != WR_STATE_MONO_BLOCK) {
-            wr_stripe_charge_new_locked(stripe, class, hash, take, limit, events);
+    if (spot.slot == NULL && n_words > 0 && class != WR_STATE_MONO_BLOCK) {
+        wr_stripe_charge_new_locked(stripe, class, hash, take, limit, events);
+        return;
+    }
+    if (n_words > spot.n_words) {
+        take->answer = enlarge_locked(stripe, hash, limit, spot, n_words, events);
+        if (take->answer != WR_TAKE_DECIDED) {
+            if (look_instead_locked(stripe, hash, take, limit, &verdict)) {
+                wr_stripe_answer(take, &verdict);
+            }
             return;
         }
-        if (n_words > spot.n_words) {
-            take->answer = enlarge_locked(stripe, hash, limit, spot, n_words, events);
-            if (take->answer != WR_TAKE_DECIDED) {
-                if (look_instead_locked(stripe, hash, take, limit, &verdict)) {
-                    wr_stripe_answer(take, &verdict);
-                }
-                return;
-            }
-            spot = find_spot_locked(stripe, hash, limit);
-        }
+        spot = find_spot_locked(stripe, hash, limit);
     }
     if (spot.slot == NULL) {
         (void) look_instead_locked(stripe, hash, take, limit, &verdict);
@@ -246,7 +276,9 @@ void wr_stripe_charge_growing_locked(struct wr_stripe *stripe, const struct wr_h
 const uint64_t *wr_stripe_growing_state_locked(struct wr_stripe *stripe, const struct wr_hash *hash,
                                                const struct wr_limit *limit)
 {
-    return find_spot_locked(stripe, hash, limit).state;
+    const struct spot spot = find_spot_locked(stripe, hash, limit);
+
+    return counted_in(&spot);
 }
 
 enum wr_take_answer wr_stripe_reserve_growing_locked(struct wr_stripe *stripe,
@@ -260,8 +292,7 @@ enum wr_take_answer wr_stripe_reserve_growing_locked(struct wr_stripe *stripe,
     }
 
     const struct spot spot = find_spot_locked(stripe, hash, limit);
-    const uint32_t n_words =
-        words_for(spot.slot == NULL ? wr_stripe_never_hit : spot.state, limit, hits);
+    const uint32_t n_words = words_for(counted_in(&spot), limit, hits);
 
     *out_is_new = spot.slot == NULL;
     return n_words <= spot.n_words ? WR_TAKE_DECIDED
@@ -275,5 +306,5 @@ void wr_stripe_release_growing_locked(struct wr_stripe *stripe, const struct wr_
     const struct spot spot = find_spot_locked(stripe, hash, limit);
 
     WR_ASSERT(spot.slot != NULL && wr_slot_expiry(spot.slot) == INT64_MAX);
-    set_expiry_locked(stripe, hash, &spot, 1);
+    set_expiry_locked(stripe, hash, &spot, LET_GO_US);
 }

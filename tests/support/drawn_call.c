@@ -62,6 +62,7 @@ static void draw_limit(uint64_t *seed, const struct wr_limit *sort, struct wr_li
     if (limit->algorithm == WR_ALGORITHM_SLIDING_BUCKETS && wr_draw_below(seed, 8) == 0) {
         limit->n_buckets = 1 + (uint32_t) wr_draw_below(seed, 5);
     }
+    limit->warm_up_start = 0;
     if (limit->warm_up_us > 0 && limit->requests > 0) {
         limit->warm_up_start = 1 + wr_draw_below(seed, limit->requests);
     }

@@ -53,8 +53,11 @@ static void look_or_refuse(const struct batch *batch, struct wr_take *take, uint
         refused.hits = hits;
         charge(batch, &refused, WR_COUNT_ADMITTED);
     }
-    take->verdict.over |= is_over;
-    take->verdict.remaining *= !is_over;
+    if (is_over) {
+        take->verdict.over = true;
+        take->verdict.remaining = 0;
+        take->verdict.reset_us += take->verdict.reset_us == 0;
+    }
 }
 
 /* The hits on the key of `take` by all of its group. */

@@ -15,7 +15,7 @@
 #include "limit/algorithm.h"
 #include "store/backend.h"
 
-#define WR_TAKE_MODEL_KEYS 8
+#define WR_TAKE_MODEL_KEYS 10
 
 /* Of the largest state: of 1000 wide buckets, or 500 entries of a log, that warm up. */
 #define WR_TAKE_MODEL_WORDS 1040

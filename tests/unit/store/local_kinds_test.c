@@ -12,7 +12,7 @@
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 
-enum { N_KINDS = 8, N_SEQUENCES = 4000, N_CALLS = 20 };
+enum { N_KINDS = 10, N_SEQUENCES = 4000, N_CALLS = 20 };
 
 #define BUCKETS 3 /* among them */
 #define LOG 4
@@ -35,6 +35,17 @@ static const struct wr_limit kinds[N_KINDS] = {
      .warm_up_us = S(30),
      .warm_up_start = 10},
     {.requests = 10, .length_us = S(10), .warm_up_us = S(30), .warm_up_start = 10},
+    {.requests = 10,
+     .length_us = S(60),
+     .algorithm = WR_ALGORITHM_SLIDING_BUCKETS,
+     .n_buckets = 10,
+     .warm_up_us = S(30),
+     .warm_up_start = 10},
+    {.requests = 10,
+     .length_us = S(60),
+     .algorithm = WR_ALGORITHM_SLIDING_LOG,
+     .warm_up_us = S(30),
+     .warm_up_start = 10},
 };
 
 static struct wr_metrics *metrics;
@@ -179,7 +190,7 @@ Test(local_kinds, without_room_to_grow_no_group_is_charged)
 {
     struct wr_take takes[] = {take_of("log", LOG, 1), take_of("a", 0, 1)};
 
-    begin(7); /* the log needs 4 with its first entries */
+    begin(6); /* the log needs 4 with its first entries, then 6 */
     for (uint64_t i = 0; i < 4; i++) {
         taker.now.mono_us++;
         wr_taker_batch(&taker, takes, 2);
@@ -204,7 +215,13 @@ Test(local_kinds, a_group_finds_room_for_all_of_its_hits_on_a_counter_that_grows
         takes[i].limit.requests = 1000;
         takes[i].limit.n_buckets = 60;
     }
-    begin(6); /* as many as it needs at last; to grow in between needs more */
+    begin(5); /* enough for each take, and not for both */
+    wr_taker_batch(&taker, takes, 2);
+    cr_assert_eq(takes[0].answer, WR_TAKE_FULL);
+    cr_assert_eq(takes[1].answer, WR_TAKE_FULL);
+    cr_assert_eq(remaining("a", BUCKETS), 10u);
+    end();
+    begin(6);
     for (uint64_t i = 0; i < 2; i++) {
         wr_taker_batch(&taker, takes, 2);
         cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED);
@@ -212,4 +229,58 @@ Test(local_kinds, a_group_finds_room_for_all_of_its_hits_on_a_counter_that_grows
         cr_assert_eq(takes[1].verdict.remaining, 600 - 400 * i);
     }
     end();
+}
+
+/* A place that is kept for it first is no counter that was hit before. */
+Test(local_kinds, a_group_warms_up_from_its_first_hit)
+{
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
+        struct wr_take takes[] = {take_of("a", kind, 1), take_of("b", 0, 1)};
+
+        takes[0].limit.requests = 1000;
+        takes[0].limit.warm_up_us = S(100);
+        takes[0].limit.warm_up_start = 100;
+        begin(1000);
+        taker.now = (struct wr_now){.wall_us = S(50), .mono_us = S(50)};
+        for (uint64_t i = 0; i < 2; i++) {
+            wr_taker_batch(&taker, takes, 2);
+            cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED, "kind %zu", kind);
+            cr_assert_eq(takes[0].verdict.enforced, 100u, "kind %zu", kind);
+        }
+        end();
+    }
+}
+
+/* A refund of all there is, or a look by a lower limit. */
+static struct wr_take given_or_looked_at(size_t kind, bool is_look)
+{
+    struct wr_take take = take_of("a", kind, is_look ? 0 : 7);
+
+    take.is_refund = !is_look;
+    take.limit.requests = is_look ? 5 : 10;
+    take.limit.burst = take.limit.burst > 0 ? take.limit.requests : 0;
+    take.limit.warm_up_start = take.limit.warm_up_us > 0 ? take.limit.requests : 0;
+    return take;
+}
+
+/* Also when a refund of its group has made room since it was judged. The debt of a bucket is cut to
+ * what the lower limit explains, which a look passes. */
+Test(local_kinds, whoever_is_refused_waits)
+{
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
+        if (kinds[kind].algorithm == WR_ALGORITHM_TOKEN_BUCKET) {
+            continue;
+        }
+
+        struct wr_take takes[] = {given_or_looked_at(kind, false), given_or_looked_at(kind, true)};
+        struct wr_take first = take_of("a", kind, 7);
+
+        begin(1000);
+        wr_taker_batch(&taker, &first, 1);
+        cr_assert(!first.verdict.over);
+        wr_taker_batch(&taker, takes, 2);
+        cr_assert(takes[1].verdict.over, "kind %zu", kind);
+        cr_assert_gt(takes[1].verdict.reset_us, 0, "kind %zu", kind);
+        end();
+    }
 }

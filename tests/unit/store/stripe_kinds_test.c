@@ -89,7 +89,7 @@ Test(stripe_kinds, a_log_that_grows_needs_room)
     static const struct {
         uint64_t share, n_entries; /* when it has to grow, and cannot */
         uint64_t n_left;           /* places for others */
-    } rows[] = {{4 + 2, 4, 2}, {4 + 6, 8, 4}};
+    } rows[] = {{4 + 1, 4, 1}, {6 + 3, 8, 3}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const uint64_t left = logged.requests - rows[i].n_entries;
@@ -110,6 +110,36 @@ Test(stripe_kinds, a_log_that_grows_needs_room)
         assert_remaining(hit(100, &fixed), 2);
         wr_stripe_fini(&stripe);
     }
+}
+
+/* What it has already is not asked for once more. */
+Test(stripe_kinds, growing_takes_as_many_places_as_it_adds)
+{
+    static const struct {
+        uint64_t share, n_entries;
+    } rows[] = {{4, 4}, {6, 8}, {10, 16}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin(rows[i].share);
+        fill_log(1, rows[i].n_entries);
+        cr_assert_eq(stripe.n_used, rows[i].share, "row %zu: %" PRIu64, i, stripe.n_used);
+        pass(1);
+        cr_assert_eq(hit(1, &logged).answer, WR_TAKE_FULL, "row %zu", i);
+        wr_stripe_fini(&stripe);
+    }
+}
+
+/* Its hits would need wider counts, if they were counted. */
+Test(stripe_kinds, a_refused_hit_makes_nothing_grow)
+{
+    begin(100);
+    assert_remaining(hit(1, &buckets), 2);
+    for (uint64_t i = 0; i < 10; i++) {
+        cr_assert(take(1, &buckets, 5000, false).verdict.over);
+    }
+    cr_assert_eq(stripe.n_used, 4u);
+    assert_remaining(take(1, &buckets, 0, false), 2);
+    wr_stripe_fini(&stripe);
 }
 
 /* From a small slot to a wide one, and to a block; what it had before is free again. */

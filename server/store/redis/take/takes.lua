@@ -116,7 +116,7 @@ local function look(take)
   if judge(take, take.judged_hits, take.is_all) and take.hits > 0 then
     refuse(take)
   end
-  take.remains = run.over
+  take.remains, take.reset = run.over, math.max(take.reset, 1)
 end
 
 -- What is charged with its group is charged even if it does not fit itself.
