@@ -508,7 +508,7 @@ Test(group, without_memory_nobody_is_charged)
             break;
         }
     }
-    cr_assert_geq(n_refused, 2u);
+    cr_assert_geq(n_refused, 1u); /* more where the keys lie in several tables */
 }
 
 Test(group, known_counters_allocate_nothing_after_warm_up)
