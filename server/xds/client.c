@@ -36,6 +36,11 @@
  * something else only when it has been answered must not wait for long. */
 #define REPEAT_PAUSE_MAX_US 10000000
 
+/* A response so long after an answer is none that the answer has brought about at once, unless it
+ * was on its way for as long: so many bytes a microsecond come at least. */
+#define CALM_US 1000000
+#define BYTES_A_US 8
+
 /* Workers have renewed their views by then. */
 #define LET_GO_US 1000000
 
@@ -56,6 +61,7 @@ struct wr_xds_client {
     bool has_response;         /* came on the stream, the last to be taken */
     struct wr_str answer;      /* to be sent at due_us, in the arena; empty: none */
     int64_t due_us, let_go_us; /* INT64_MAX: never */
+    int64_t answered_us;       /* the last answer */
     bool had_large;            /* a large response, since something was let go */
     struct wr_log_limit limit; /* of notes */
     struct wr_thread thread;
@@ -219,6 +225,12 @@ static void on_first_response(struct wr_xds_client *client)
     client->has_response = true;
 }
 
+static bool has_come_unasked(const struct wr_xds_client *client, size_t len)
+{
+    return client->due_us == INT64_MAX &&
+           mono_us() - client->answered_us > CALM_US + (int64_t) (len / BYTES_A_US);
+}
+
 /* Takes a response and sets its answer. False when the stream is of no use any more. */
 static bool take(struct wr_xds_client *client, struct wr_str response)
 {
@@ -231,6 +243,9 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
         client->let_go_us = mono_us() + LET_GO_US; /* also of one that is refused */
     }
     on_first_response(client);
+    if (has_come_unasked(client, response.len)) {
+        wr_xds_session_calm(&client->session);
+    }
     wr_arena_reset(&client->arena);
     client->due_us = INT64_MAX;
     wr_diag_init(&diag, MAX_NOTES);
@@ -286,6 +301,7 @@ static void do_what_is_due(struct wr_xds_client *client)
     if (client->due_us <= mono_us()) {
         wr_xds_stream_send(client->stream, client->answer);
         client->due_us = INT64_MAX;
+        client->answered_us = mono_us();
     }
     let_go_when_due(client);
 }

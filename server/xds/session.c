@@ -33,14 +33,19 @@ static struct wr_discovery_request request_of(const struct wr_xds_session *sessi
     return (struct wr_discovery_request){.node = &session->node, .type_url = rules_type};
 }
 
+void wr_xds_session_calm(struct wr_xds_session *session)
+{
+    session->n_vain = 0;
+    wr_xds_pauses_reset(&session->repeats);
+}
+
 bool wr_xds_session_begin(struct wr_xds_session *session, struct wr_arena *arena,
                           struct wr_str *out_request)
 {
     const struct wr_discovery_request request = request_of(session);
 
     session->has_response = false;
-    session->n_vain = 0;
-    wr_xds_pauses_reset(&session->repeats);
+    wr_xds_session_calm(session);
     return wr_discovery_request_encode(&request, arena, out_request);
 }
 
@@ -177,8 +182,7 @@ static enum wr_err take_content(struct wr_xds_session *session,
 static int64_t delay_of(struct wr_xds_session *session, bool is_vain, uint64_t random)
 {
     if (!is_vain || !session->has_response) {
-        session->n_vain = 0;
-        wr_xds_pauses_reset(&session->repeats);
+        wr_xds_session_calm(session);
         return 0;
     }
     return ++session->n_vain < SEEN_MANY ? 0 : wr_xds_pauses_next(&session->repeats, random);

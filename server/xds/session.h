@@ -67,6 +67,10 @@ void wr_xds_session_fini(struct wr_xds_session *session);
 WR_MUST_USE bool wr_xds_session_begin(struct wr_xds_session *session, struct wr_arena *arena,
                                       struct wr_str *out_request);
 
+/* The response that comes next was not brought about by the last answer, which was long ago: it is
+ * answered at once, whatever was before. */
+void wr_xds_session_calm(struct wr_xds_session *session);
+
 /*
  * Takes a response; notes on it go to `diag`. `random` is any number. WR_ERR_MALFORMED: it is none,
  * and there is nothing to answer; WR_ERR_TOO_LARGE: it has too many resources; WR_ERR_NO_MEMORY,

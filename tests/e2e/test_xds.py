@@ -218,6 +218,18 @@ def test_a_refusal_that_is_answered_at_once_is_no_hot_loop(follow):
         eventually("OK: OK 4 of 5/HOUR", ask(server))
 
 
+def test_the_same_now_and_then_is_answered_at_once(plane, follow):
+    plane.set("v0", config("d", rule("k", 5)))
+    follow(plane, XDS_CLIENT_BACKOFF_INITIAL_INTERVAL="400ms", XDS_CLIENT_BACKOFF_MAX_INTERVAL="10s")
+    for i in range(1, 6):
+        plane.answer(i)
+        let_last(1.1)
+        plane.set(f"v{i}", config("d", rule("k", 5)))
+    begin = time.monotonic()
+    assert plane.answer(6).version_info == "v5"
+    assert time.monotonic() - begin < 1.5           # repeated at once it were 1.6 s at least
+
+
 def test_the_old_rules_hold_while_nobody_is_there(plane, follow):
     plane.set("v1", config("d", rule("k", 5)))
     server = follow(plane)

@@ -180,6 +180,9 @@ Test(session, what_is_repeated_is_answered_ever_later)
         cr_assert_eq(bed.n_notes, 0u);
         cr_assert_eq(bed.answer.delay_us, delays_us[i], "%zu: %d", i, (int) bed.answer.delay_us);
     }
+    wr_xds_session_calm(&bed.session);
+    cr_assert_not(take(&bed, "1", "n1", bad));
+    cr_assert_eq(bed.answer.delay_us, 0);
     cr_assert(take(&bed, "2", "n2", good));
     cr_assert_eq(bed.answer.delay_us, 0);
     begin(&bed);
