@@ -262,6 +262,7 @@ GARBAGE = {
 
 def test_garbage_after_the_preface(launch):
     """What C core notes about it goes into our log, seldom, and without the clients' bytes."""
+    print("random is", GARBAGE["random"].hex())     # shown when the test fails
     server = launch(RULES, "--log-level", "debug")
     caller = server.caller()
     assert used(caller) == 0

@@ -373,8 +373,10 @@ def test_half_sent_and_reset_streams(launch):
 
 
 def test_connections_that_just_close(launch):
+    noise = os.urandom(64)
+    print("noise is", noise.hex())      # shown when the test fails
     server = launch(RULES)
-    for data in (b"", b"GET / HTTP/1.1\r\n\r\n", rawh2.PREFACE[:10], os.urandom(64)):
+    for data in (b"", b"GET / HTTP/1.1\r\n\r\n", rawh2.PREFACE[:10], noise):
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as s:
             s.sendall(data)
     same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
