@@ -54,7 +54,7 @@ static inline struct wr_slot *find(const struct wr_slot_table *table, const stru
 }
 
 /* The home slot and the next, one of which is the right one most of the time, along with the tags.
- * Their first lines only: measured, to fetch more than that costs more than it saves. */
+ * Their first lines only: to fetch more was not seen to be cheaper. */
 static inline void fetch(const struct wr_slot_table *table, uint32_t home)
 {
     __builtin_prefetch(wr_slot_tag_at(table, home));

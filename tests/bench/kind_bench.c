@@ -2,7 +2,8 @@
 /*
  * The local store with counters of each kind: see kind_subject.h. Each kind is in a process of its
  * own, and they take turns of a few milliseconds. A ratio is that to the fixed window's turn of the
- * same round; of all rounds it is the median, with the quartiles around it.
+ * same round; of all rounds it is the median, with the quartiles around it. What memory a process
+ * is given makes a difference of its own, so there are several generations of them.
  *
  * usage: kind_bench [TAKES]; of a thread in a round.
  */
@@ -15,7 +16,9 @@
 
 enum {
     TAKES = 50000,
-    ROUNDS = 31,
+    ROUNDS = 11, /* of a generation */
+    GENERATIONS = 3,
+    ALL_ROUNDS = ROUNDS * GENERATIONS,
     FIXED_WINDOW = 0, /* to which the others are compared */
 };
 
@@ -62,52 +65,86 @@ static double measure(void *context, int order)
     return wr_bench_subject_measure(own->subject, (enum wr_bench_figure) order);
 }
 
-static void report_ratio(double *ratios, size_t kind, size_t figure)
-{
-    const double median = wr_bench_median(ratios, ROUNDS);
+/* By figure, kind and round. */
+struct results {
+    double values[N_FIGURES][N_KINDS][ALL_ROUNDS];
+};
 
-    wr_bench_report(median, "%s_ratio_%s", kinds[kind].name, figures[figure].name);
-    wr_bench_report(ratios[ROUNDS / 4], "%s_low_%s", kinds[kind].name, figures[figure].name);
-    wr_bench_report(ratios[ROUNDS - 1 - ROUNDS / 4], "%s_high_%s", kinds[kind].name,
-                    figures[figure].name);
+static void report_ratio(double values[N_KINDS][ALL_ROUNDS], size_t kind, const char *name)
+{
+    double ratios[ALL_ROUNDS];
+
+    for (size_t round = 0; round < ALL_ROUNDS; round++) {
+        ratios[round] = values[kind][round] / values[FIXED_WINDOW][round];
+    }
+
+    const double median = wr_bench_median(ratios, ALL_ROUNDS);
+
+    wr_bench_report(median, "%s_ratio_%s", kinds[kind].name, name);
+    wr_bench_report(ratios[ALL_ROUNDS / 4], "%s_low_%s", kinds[kind].name, name);
+    wr_bench_report(ratios[ALL_ROUNDS - 1 - ALL_ROUNDS / 4], "%s_high_%s", kinds[kind].name, name);
 }
 
-/* All kinds, in turn. */
-static void bench(struct wr_bench_turns *turns, size_t figure)
+static void report(struct results *results, size_t figure)
 {
-    const size_t n_rounds = figures[figure].is_of_takes ? ROUNDS : 1;
-    double values[N_KINDS][ROUNDS], ratios[N_KINDS][ROUNDS];
+    double(*const values)[ALL_ROUNDS] = results->values[figure];
+    const size_t n = figures[figure].is_of_takes ? ALL_ROUNDS : GENERATIONS;
 
-    for (size_t round = 0; round < n_rounds; round++) {
-        for (size_t kind = 0; kind < N_KINDS; kind++) {
-            values[kind][round] = wr_bench_turns_ask(&turns[kind], (int) figures[figure].figure);
-            ratios[kind][round] = values[kind][round] / values[FIXED_WINDOW][round];
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
+        if (figures[figure].is_of_takes) {
+            report_ratio(values, kind, figures[figure].name);
         }
     }
     for (size_t kind = 0; kind < N_KINDS; kind++) {
-        wr_bench_report(wr_bench_median(values[kind], n_rounds), "%s_%s", kinds[kind].name,
+        wr_bench_report(wr_bench_median(values[kind], n), "%s_%s", kinds[kind].name,
                         figures[figure].name);
-        if (figures[figure].is_of_takes) {
-            report_ratio(ratios[kind], kind, figure);
+    }
+}
+
+/* All kinds, in turn. Each generation begins with another. */
+static void measure_all(struct wr_bench_turns *turns, struct results *results, size_t generation,
+                        size_t figure)
+{
+    const size_t n_rounds = figures[figure].is_of_takes ? ROUNDS : 1;
+
+    for (size_t round = 0; round < n_rounds; round++) {
+        for (size_t i = 0; i < N_KINDS; i++) {
+            const size_t kind = (generation * N_KINDS / GENERATIONS + i) % N_KINDS;
+
+            results->values[figure][kind][generation * n_rounds + round] =
+                wr_bench_turns_ask(&turns[kind], (int) figures[figure].figure);
         }
+    }
+}
+
+static void live(struct results *results, size_t generation, uint64_t takes)
+{
+    struct wr_bench_turns turns[N_KINDS];
+
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
+        struct turn_of_kind own = {.kind = &kinds[kind], .takes = takes};
+
+        wr_bench_turns_start(&turns[kind], measure, &own);
+    }
+    for (size_t figure = 0; figure < N_FIGURES; figure++) {
+        measure_all(turns, results, generation, figure);
+    }
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
+        wr_bench_turns_stop(&turns[kind]);
     }
 }
 
 int main(int argc, char **argv)
 {
-    struct wr_bench_turns turns[N_KINDS];
-    struct turn_of_kind own = {.takes = argc > 1 ? strtoull(argv[1], NULL, 10) : TAKES};
+    const uint64_t takes = argc > 1 ? strtoull(argv[1], NULL, 10) : TAKES;
+    struct results results;
 
-    wr_check(own.takes > 0, "usage: kind_bench [TAKES]");
-    for (size_t kind = 0; kind < N_KINDS; kind++) {
-        own.kind = &kinds[kind];
-        wr_bench_turns_start(&turns[kind], measure, &own);
+    wr_check(takes > 0, "usage: kind_bench [TAKES]");
+    for (size_t generation = 0; generation < GENERATIONS; generation++) {
+        live(&results, generation, takes);
     }
     for (size_t figure = 0; figure < N_FIGURES; figure++) {
-        bench(turns, figure);
-    }
-    for (size_t kind = 0; kind < N_KINDS; kind++) {
-        wr_bench_turns_stop(&turns[kind]);
+        report(&results, figure);
     }
     return EXIT_SUCCESS;
 }
