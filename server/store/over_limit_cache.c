@@ -21,7 +21,7 @@ struct asked {
 struct cache_call {
     struct over_limit_cache *cache;
     struct wr_batch *outer;
-    struct wr_batch inner; /* the takes that are not known to be over, copied */
+    struct wr_batch inner; /* the takes that are not answered from memory, copied */
     struct asked *asked;   /* one for each of them, in order */
 };
 
@@ -43,51 +43,32 @@ static bool has_lasting(const struct wr_batch *batch)
     return false;
 }
 
-/* Answers what is known; the rest goes to the inner batch. Returns how many were known. */
-static size_t part_takes(struct cache_call *call)
+static bool has_refund(const struct wr_batch *batch)
 {
-    const struct wr_batch *const outer = call->outer;
-
-    for (size_t i = 0; i < outer->n_takes; i++) {
-        struct wr_take *const take = &outer->takes[i];
-        struct asked asked = {.origin = take, .is_lasting = is_lasting(outer, take)};
-
-        if (asked.is_lasting && wr_over_limit_table_answer(call->cache->table, take,
-                                                           outer->now.mono_us, &asked.in_table)) {
-            continue;
-        }
-        call->asked[call->inner.n_takes] = asked;
-        call->inner.takes[call->inner.n_takes++] = *take;
-    }
-    return outer->n_takes - call->inner.n_takes;
-}
-
-/* Whether the group has an enforced take that is known to be over: those that are not asked for. */
-static bool is_group_refused(const struct cache_call *call, uint32_t group)
-{
-    const struct wr_batch *const outer = call->outer;
-    size_t n_asked = 0;
-
-    for (size_t i = 0; i < outer->n_takes; i++) {
-        const struct wr_take *const take = &outer->takes[i];
-
-        if (n_asked < call->inner.n_takes && call->asked[n_asked].origin == take) {
-            n_asked++;
-        } else if (take->group == group && take->is_enforced) {
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        if (batch->takes[i].is_refund) {
             return true;
         }
     }
     return false;
 }
 
-/* Whether a take is not charged because others are known to be over. */
-static bool is_held_back(const struct cache_call *call, const struct wr_take *take)
+/* Whether the group of `take` has one that is charged or not by what becomes of the others. */
+static bool is_bound(const struct wr_batch *batch, const struct wr_take *take)
 {
-    if (take->is_refund || take->must_book) {
-        return false;
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        if (batch->takes[i].group == take->group &&
+            batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
+            return true;
+        }
     }
-    return call->outer->mode == WR_CHARGE_STOP ||
-           (take->limit.count == WR_COUNT_ALL_OR_NOTHING && is_group_refused(call, take->group));
+    return false;
+}
+
+/* Whether `take` is judged and charged as if it were by itself, and no other is by it. */
+static bool stands_alone(const struct wr_batch *batch, const struct wr_take *take)
+{
+    return batch->mode == WR_CHARGE_STOP ? batch->n_takes == 1 : !is_bound(batch, take);
 }
 
 static uint64_t saturated(uint64_t hits)
@@ -96,20 +77,41 @@ static uint64_t saturated(uint64_t hits)
 }
 
 /* Lets the hits that were held go with `take`. From a refund they are taken off, which comes to the
- * same as charging them before it; when they are more, the rest is charged. */
+ * same as charging them before it. */
 static void add_held(struct wr_take *take, uint64_t held)
 {
     const uint64_t hits = saturated(take->hits);
 
-    if (!take->is_refund) {
-        take->hits = saturated(hits + held);
-    } else if (hits >= held) {
-        take->hits = hits - held;
-    } else {
-        take->hits = held - hits;
-        take->is_refund = false;
-        take->is_enforced = false;
+    take->hits = take->is_refund ? hits - held : saturated(hits + held);
+}
+
+/* Answers what is known and stands alone; the rest goes to the inner batch, with what was held.
+ * Returns how many were answered. */
+static size_t part_takes(struct cache_call *call)
+{
+    const struct wr_batch *const outer = call->outer;
+    struct wr_over_limit_table *const table = call->cache->table;
+    const int64_t mono_us = outer->now.mono_us;
+    const bool gives_back = has_refund(outer);
+
+    for (size_t i = 0; i < outer->n_takes; i++) {
+        struct wr_take *const take = &outer->takes[i];
+        struct wr_take *const inner = &call->inner.takes[call->inner.n_takes];
+        struct asked *const asked = &call->asked[call->inner.n_takes];
+
+        *asked = (struct asked){.origin = take, .is_lasting = is_lasting(outer, take)};
+        *inner = *take;
+        if (asked->is_lasting) {
+            const bool may_answer = !gives_back && stands_alone(outer, take);
+
+            if (wr_over_limit_table_answer(table, take, may_answer, mono_us, &asked->in_table)) {
+                continue;
+            }
+            add_held(inner, asked->in_table.held);
+        }
+        call->inner.n_takes++;
     }
+    return outer->n_takes - call->inner.n_takes;
 }
 
 static void inner_done(struct wr_batch *batch, void *context)
@@ -127,28 +129,11 @@ static void inner_done(struct wr_batch *batch, void *context)
         origin->is_degraded = take->is_degraded;
         origin->limit.requests = take->limit.requests;
         origin->verdict = take->verdict;
-        origin->verdict.over = take->verdict.over && !origin->is_refund;
         if (asked->is_lasting) {
             wr_over_limit_table_learn(call->cache->table, origin, &asked->in_table, mono_us);
         }
     }
     outer->done(outer, outer->context);
-}
-
-static void ask_inner(struct cache_call *call, bool has_known)
-{
-    for (size_t i = 0; i < call->inner.n_takes; i++) {
-        struct wr_take *const take = &call->inner.takes[i];
-        const struct asked *const asked = &call->asked[i];
-
-        if (has_known && is_held_back(call, take)) {
-            take->hits = 0;
-        }
-        if (asked->is_lasting && asked->in_table.held > 0) {
-            add_held(take, asked->in_table.held);
-        }
-    }
-    wr_backend_take(call->cache->inner, &call->inner);
 }
 
 /* NULL when memory is out. */
@@ -195,7 +180,7 @@ static void over_limit_cache_take(struct wr_backend *backend, struct wr_batch *b
         batch->done(batch, batch->context);
         return;
     }
-    ask_inner(call, n_known > 0);
+    wr_backend_take(cache->inner, &call->inner);
 }
 
 static void over_limit_cache_destroy(struct wr_backend *backend)

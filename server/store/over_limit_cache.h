@@ -9,7 +9,7 @@
  * store, and its answers put the memory right.
  *
  * What the store counts stays true: hits answered from here are held, and go to the store with the
- * next take of that counter, or are taken off the next refund; so a refund by way of this cache
+ * next take of that counter, or are taken off the next refunds; so a refund by way of this cache
  * meets the very count that there would be without it. Refunds that come to the store from
  * elsewhere, by another replica, are respected by
  *  - asking the store again each WR_OVER_LIMIT_TRUST_US while hits keep coming: such a refund is
@@ -21,11 +21,12 @@
  * too when the entry has to make room for another; and when the store did not answer the take or
  * refund that they went with, save that a take which surely was not charged leaves them held.
  *
- * When a take is known to be over, the others are charged as if the store had said so: in
- * WR_CHARGE_STOP they are only looked at; so are WR_COUNT_ALL_OR_NOTHING ones of a group that an
- * enforced one refuses. What memory decided in place of a remote store is not remembered.
+ * Only takes that stand alone are answered from here, so that each verdict, of these and of the
+ * others, is the one that the store would give: none of WR_CHARGE_STOP unless it is all of its
+ * batch, none with a WR_COUNT_ALL_OR_NOTHING one in its group, none in a batch that gives hits back
+ * as well. What memory decided in place of a remote store is not remembered.
  *
- * Invariant: a take that is not known to be over is handed to the store, once.
+ * Invariant: a take that is not answered from here is handed to the store, once.
  * Threads: take from any thread; `done` runs inline, or where the store answers; new and destroy by
  * the owner.
  */

@@ -90,6 +90,15 @@ static void hold_locked(struct entry *entry, uint64_t hits)
     entry->held = hits > WR_COUNT_MAX - entry->held ? WR_COUNT_MAX : entry->held + hits;
 }
 
+/* The hits that go with `take`; from a refund no more can be taken off than it has. */
+static uint64_t release_locked(struct entry *entry, const struct wr_take *take)
+{
+    const uint64_t held = take->is_refund && take->hits < entry->held ? take->hits : entry->held;
+
+    entry->held -= held;
+    return held;
+}
+
 static bool is_known_over(const struct entry *entry, const struct wr_take *take, int64_t mono_us)
 {
     return !take->must_book && !take->is_refund && entry->n_refusals >= WR_OVER_LIMIT_REFUSALS &&
@@ -115,7 +124,8 @@ static void answer_locked(struct entry *entry, struct wr_take *take, int64_t mon
 }
 
 bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_take *take,
-                                int64_t mono_us, struct wr_over_limit_asked *out_asked)
+                                bool may_answer, int64_t mono_us,
+                                struct wr_over_limit_asked *out_asked)
 {
     const struct wr_hash hash = wr_hash_of(&table->key, take->key);
     struct stripe *const stripe = stripe_of(table, hash);
@@ -123,7 +133,7 @@ bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_tak
     wr_mutex_lock(&stripe->mutex);
 
     struct entry *const entry = find_locked(table, hash, mono_us);
-    const bool is_known = entry != NULL && is_known_over(entry, take, mono_us);
+    const bool is_known = may_answer && entry != NULL && is_known_over(entry, take, mono_us);
 
     *out_asked = (struct wr_over_limit_asked){
         .hash = hash,
@@ -134,8 +144,7 @@ bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_tak
     if (is_known) {
         answer_locked(entry, take, mono_us);
     } else if (entry != NULL) {
-        out_asked->held = entry->held;
-        entry->held = 0;
+        out_asked->held = release_locked(entry, take);
     }
     wr_mutex_unlock(&stripe->mutex);
     return is_known;
@@ -196,7 +205,7 @@ static void put_right_locked(struct entry *entry, const struct wr_take *take,
 void wr_over_limit_table_learn(struct wr_over_limit_table *table, const struct wr_take *take,
                                const struct wr_over_limit_asked *asked, int64_t mono_us)
 {
-    const bool is_over = is_certain(take) && take->verdict.over;
+    const bool is_over = is_certain(take) && take->verdict.over && !take->is_refund;
     struct stripe *const stripe = stripe_of(table, asked->hash);
 
     if (!is_over && !take->is_refund && !asked->had_entry) {

@@ -42,7 +42,7 @@ struct wr_over_limit_asked {
     struct wr_hash hash;
     int64_t mono_us;    /* when it was asked for */
     uint64_t n_refunds; /* of its stripe at that time */
-    uint64_t held;      /* hits of others, which are to go with it */
+    uint64_t held;      /* hits of others, which are to go with it; of a refund at most its own */
     bool had_entry;
 };
 
@@ -55,12 +55,13 @@ WR_MUST_USE enum wr_err wr_over_limit_table_new(size_t max_entries,
 void wr_over_limit_table_destroy(struct wr_over_limit_table *table);
 
 /*
- * Answers `take` at `mono_us` when its counter is known to be over, and holds its hits. Else false:
- * the store is to be asked, with the hits that were held. Takes whose verdict does not tell of
- * hits to come must not be asked about (see over_limit_cache.h).
+ * Answers `take` at `mono_us` when it may, its counter being known to be over, and holds its hits.
+ * Else false: the store is to be asked, with the hits that were held. Takes whose verdict does not
+ * tell of hits to come must not be asked about (see over_limit_cache.h).
  */
 bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_take *take,
-                                int64_t mono_us, struct wr_over_limit_asked *out_asked);
+                                bool may_answer, int64_t mono_us,
+                                struct wr_over_limit_asked *out_asked);
 
 /* Learns from what became of `take`, which the store was asked for; now it is `mono_us`. */
 void wr_over_limit_table_learn(struct wr_over_limit_table *table, const struct wr_take *take,
