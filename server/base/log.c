@@ -81,7 +81,7 @@ bool wr_log_limit_pass(struct wr_log_limit *limit, int64_t mono_us, uint64_t *ou
     const int64_t second = mono_us / 1000000 + 1;
     int64_t last = atomic_load_explicit(&limit->second, memory_order_relaxed);
 
-    if (last == second ||
+    if (last >= second ||
         !atomic_compare_exchange_strong_explicit(&limit->second, &last, second,
                                                  memory_order_relaxed, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&limit->skipped, 1, memory_order_relaxed);

@@ -40,7 +40,8 @@ struct wr_log_limit {
     _Atomic uint64_t skipped; /* since the last line */
 };
 
-/* True when a line may be written now; `out_skipped` holds how many were not since the last. */
+/* True when a line may be written now; `out_skipped` holds how many were not since the last. Calls
+ * that read the clock before others may come after them: they never reopen a second. */
 bool wr_log_limit_pass(struct wr_log_limit *limit, int64_t mono_us, uint64_t *out_skipped);
 
 #endif

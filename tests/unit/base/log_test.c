@@ -71,8 +71,18 @@ Test(log, a_limit_passes_one_line_a_second_and_counts_the_others)
         bool pass;
         uint64_t skipped;
     } rows[] = {
-        {0, true, 0},        {1, false, 0},      {999999, false, 0}, {1000000, true, 2},
-        {1000001, false, 0}, {7999999, true, 1}, {8000000, true, 0},
+        {0, true, 0},
+        {1, false, 0},
+        {999999, false, 0},
+        {1000000, true, 2},
+        {1000001, false, 0},
+        {7999999, true, 1},
+        {8000000, true, 0},
+        /* calls of two seconds that overlap */
+        {7999999, false, 0},
+        {8000000, false, 0},
+        {7999999, false, 0},
+        {9000000, true, 3},
     };
     struct wr_log_limit limit = {0};
 
