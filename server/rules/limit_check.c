@@ -186,6 +186,25 @@ static void check_headroom(const struct wr_limit_pass *pass)
     }
 }
 
+/* A fixed window keeps the limit that it begins with: `start` after an idle time, else mostly all.
+ */
+static void check_climb(const struct wr_limit_pass *pass)
+{
+    const struct wr_limit *const limit = &pass->limit;
+    const struct wr_check_subject subject =
+        wr_limit_pass_at(pass, pass->draft->warm_up_duration.place);
+
+    if (limit->algorithm == WR_ALGORITHM_FIXED_WINDOW && limit->warm_up_us > 0 &&
+        limit->warm_up_us < limit->length_us && limit->warm_up_start < limit->requests) {
+        wr_check_warn(pass->check, &subject,
+                      "a `duration` of several windows, or a sliding `algorithm`, which climbs "
+                      "within its window",
+                      "`duration` is shorter than the fixed window, which keeps to its end the "
+                      "limit that it begins with: after an idle time %" PRIu64 " of %" PRIu64,
+                      limit->warm_up_start, limit->requests);
+    }
+}
+
 static void check_warm_up(const struct wr_limit_pass *pass)
 {
     const struct wr_draft_limit *const draft = pass->draft;
@@ -201,8 +220,13 @@ static void check_warm_up(const struct wr_limit_pass *pass)
                        draft->warm_up_duration.text.len == 0 ? "duration" : "start");
         return;
     }
-    (void) wr_limit_pass_duration(pass, &draft->warm_up_duration, "duration", &duration_us);
-    (void) check_share(pass, &draft->warm_up_start, "start");
+
+    const bool has_duration =
+        wr_limit_pass_duration(pass, &draft->warm_up_duration, "duration", &duration_us);
+
+    if (check_share(pass, &draft->warm_up_start, "start") && has_duration) {
+        check_climb(pass);
+    }
 }
 
 static void check_replaces(const struct wr_limit_pass *pass)

@@ -51,9 +51,9 @@ Test(config_limit, layers_and_groups_of_addresses)
         {"limits: [{unit: hour, algorithm: sliding_buckets}, {unit: hour, algorithm: "
          "sliding_buckets, buckets: 1}]",
          ""},
-        {"limits: [{unit: hour, warm_up: {duration: 1s, start: 0.5}}, {unit: hour}]", ""},
-        {"limits: [{unit: hour, requests_per_unit: 9, warm_up: {duration: 1s, start: 1}}, {unit: "
-         "hour, requests_per_unit: 20, warm_up: {duration: 1s, start: 0.1}}]",
+        {"limits: [{unit: hour, warm_up: {duration: 1h, start: 0.5}}, {unit: hour}]", ""},
+        {"limits: [{unit: hour, requests_per_unit: 9, warm_up: {duration: 1h, start: 1}}, {unit: "
+         "hour, requests_per_unit: 20, warm_up: {duration: 1h, start: 0.1}}]",
          ""},
         {"limits: [{unit: hour, count: all}, {unit: hour}]", ""},
         {"limits: [{unlimited: true}]", ""},
@@ -100,8 +100,8 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "f.yaml:2:106: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
          "tighter "
          "alone decides (in d.a); remove one of the two\n"},
-        {"limits: [{unit: hour, requests_per_unit: 20, warm_up: {duration: 1s, start: 0.5}}, "
-         "{unit: hour, requests_per_unit: 9, warm_up: {duration: 1s, start: 0.1}}]",
+        {"limits: [{unit: hour, requests_per_unit: 20, warm_up: {duration: 1h, start: 0.5}}, "
+         "{unit: hour, requests_per_unit: 9, warm_up: {duration: 1h, start: 0.1}}]",
          "f.yaml:2:107: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
          "tighter "
          "alone decides (in d.a); remove one of the two\n"},

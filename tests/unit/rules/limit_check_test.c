@@ -41,9 +41,36 @@ Test(limit_check, what_makes_sense_is_taken_without_a_word)
         {"unit: hour, requests_per_unit: 1000, algorithm: sliding_log", ""},
         {"unit: hour, requests_per_unit: 1001, algorithm: sliding_log, headroom: 0.999", ""},
         {"unit: hour, requests_per_unit: 10, algorithm: token_bucket, burst: 10", ""},
-        {"unit: hour, requests_per_unit: 10, headroom: '.7', warm_up: {duration: 30s, start: 0.3}",
+        {"unit: hour, requests_per_unit: 10, headroom: '.7', warm_up: {duration: 1h, start: 0.3}",
+         ""},
+        {"unit: hour, requests_per_unit: 10, warm_up: {duration: 30s, start: 1}", ""},
+        {"unit: hour, requests_per_unit: 1, warm_up: {duration: 30s, start: 0.3}", ""},
+        {"unit: hour, requests_per_unit: 10, algorithm: sliding_window, warm_up: {duration: 30s, "
+         "start: 0.3}",
          ""},
     };
+
+    assert_notes(rows, sizeof rows / sizeof rows[0]);
+}
+
+Test(limit_check, a_warm_up_that_ends_within_its_fixed_window_draws_a_warning)
+{
+#define SHORTER                                                                                    \
+    "warning: `duration` is shorter than the fixed window, which keeps to its end the limit that " \
+    "it begins with: after an idle time 3 of 10 (in d.a); a `duration` of several windows, or a "  \
+    "sliding `algorithm`, which climbs within its window\n"
+    static const struct row rows[] = {
+        {"unit: hour, requests_per_unit: 10, warm_up: {duration: 3599s, start: 0.3}",
+         "f.yaml:2:92: " SHORTER},
+        {"window: 10s, requests_per_unit: 10, warm_up: {duration: 1s, start: 0.3}",
+         "f.yaml:2:93: " SHORTER},
+        {"unit: day, requests_per_unit: 10, align: calendar, warm_up: {duration: 1h, start: 0.3}",
+         "f.yaml:2:108: " SHORTER},
+        {"unit: hour, requests_per_unit: 20, headroom: 0.5, align: first_hit, warm_up: {duration: "
+         "1s, start: 0.3}",
+         "f.yaml:2:125: " SHORTER},
+    };
+#undef SHORTER
 
     assert_notes(rows, sizeof rows / sizeof rows[0]);
 }
