@@ -25,10 +25,19 @@ struct walk {
 static void check_ignored(struct wr_config_reader *reader, enum wr_config_key key,
                           const struct wr_config_node *value, const struct wr_rule_path *path);
 
+/* What an unknown key may have been meant to be. */
+static enum wr_config_key meant(const struct wr_config_node *key,
+                                const struct wr_config_node *value)
+{
+    const enum wr_config_key near = wr_config_key_near(key->text);
+
+    return near == WR_KEY_RATE_LIMIT && value->kind == WR_CONFIG_LIST ? WR_KEY_LIMITS : near;
+}
+
 static void check_unknown(const struct walk *walk, const struct wr_config_node *key,
                           const struct wr_config_node *value)
 {
-    const enum wr_config_key near = wr_config_key_near(key->text);
+    const enum wr_config_key near = meant(key, value);
     const char *hint = wr_config_level_keys(walk->level);
     char suggestion[64];
 

@@ -29,6 +29,10 @@ Test(config_fields, an_unknown_key_is_refused_with_the_one_that_was_meant)
          "f.yaml:4:5: error: unknown key `rateLimit` (in d.k); did you mean `rate_limit`?\n"
          "f.yaml:4:17: error: unknown key `requestsPerUnit` (in d.k); did you mean "
          "`requests_per_unit`?\n"},
+        {RULE("    rate_limits: [{unit: minute}]\n"),
+         "f.yaml:4:5: error: unknown key `rate_limits` (in d.k); did you mean `limits`?\n"},
+        {RULE("    rate_limits: {unit: minute}\n"),
+         "f.yaml:4:5: error: unknown key `rate_limits` (in d.k); did you mean `rate_limit`?\n"},
         {RULE("    rate_limit: {unit: hour, requests_per_unit: 1, colour: 5}\n"),
          "f.yaml:4:52: error: unknown key `colour` (in d.k); a limit has `requests_per_unit`, "
          "`unit`, `unit_multiplier`, `window`, `unlimited`, `name`, `replaces`, `algorithm`, "
