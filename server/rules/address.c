@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define IPV4_SIZE 4
@@ -30,6 +31,22 @@ static size_t write_group(int family, unsigned char *bytes, unsigned n_bits,
     return inet_ntop(family, bytes, out_text, WR_ADDRESS_TEXT_SIZE) == NULL ? 0 : strlen(out_text);
 }
 
+static size_t write_zoned(unsigned char *bytes, unsigned n_bits, const char *zone,
+                          char out_text[WR_ADDRESS_TEXT_SIZE])
+{
+    const size_t zone_len = strlen(zone);
+
+    if (zone_len == 0 || zone_len > WR_ADDRESS_ZONE_MAX) {
+        return 0;
+    }
+
+    const size_t len = write_group(AF_INET6, bytes, n_bits, out_text);
+
+    out_text[len] = '%';
+    memcpy(out_text + len + 1, zone, zone_len + 1);
+    return len + 1 + zone_len;
+}
+
 size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bits,
                         char out_text[WR_ADDRESS_TEXT_SIZE])
 {
@@ -42,14 +59,24 @@ size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bi
     }
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    if (inet_pton(AF_INET, copy, bytes) == 1) {
+
+    char *const zone = strchr(copy, '%');
+
+    if (zone != NULL) {
+        *zone = '\0';
+    }
+    if (zone == NULL && inet_pton(AF_INET, copy, bytes) == 1) {
         return write_group(AF_INET, bytes, ipv4_bits, out_text);
     }
     if (inet_pton(AF_INET6, copy, bytes) != 1) {
         return 0;
     }
-    if (memcmp(bytes, mapped, sizeof mapped) == 0) {
-        return write_group(AF_INET, bytes + MAPPED_SIZE, ipv4_bits, out_text);
+
+    const bool is_ipv4 = memcmp(bytes, mapped, sizeof mapped) == 0;
+
+    if (zone != NULL) {
+        return is_ipv4 ? 0 : write_zoned(bytes, ipv6_bits, zone + 1, out_text);
     }
-    return write_group(AF_INET6, bytes, ipv6_bits, out_text);
+    return is_ipv4 ? write_group(AF_INET, bytes + MAPPED_SIZE, ipv4_bits, out_text)
+                   : write_group(AF_INET6, bytes, ipv6_bits, out_text);
 }

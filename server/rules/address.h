@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Addresses that count together: the first bits of an address, in one spelling. An IPv4 address
- * within IPv6 (::ffff:192.0.2.1) is that IPv4 address.
+ * within IPv6 (::ffff:192.0.2.1) is that IPv4 address. The zone of an IPv6 address, as in
+ * fe80::1%eth0 (RFC 4007), is kept letter by letter: the same address on another link is another.
  *
  * Threads: pure functions.
  */
@@ -12,7 +13,8 @@
 
 #include "base/str.h"
 
-#define WR_ADDRESS_TEXT_SIZE 46
+#define WR_ADDRESS_ZONE_MAX 31
+#define WR_ADDRESS_TEXT_SIZE (46 + 1 + WR_ADDRESS_ZONE_MAX)
 
 /*
  * Writes the address in `text` with all but its first bits cleared, NUL-terminated, and returns its
