@@ -76,10 +76,9 @@ static enum weir_err check_request(const struct weir_request *request, struct we
             WEIR_DESCRIPTORS_MAX, WEIR_ENTRIES_MAX);
     }
     if (request->err != WEIR_OK) {
-        return weir_error_set(
-            error, request->err,
-            "the request was not built right: begin a descriptor before its "
-            "entries, give each entry a key, and limits a unit from second to year");
+        return weir_error_set(error, request->err,
+                              "the request was not built right: begin a descriptor before its "
+                              "entries, give each entry a key, and limits a unit that has a name");
     }
     if (request->domain.len == 0) {
         return weir_error_set(error, WEIR_ERR_INVALID,

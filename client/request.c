@@ -107,7 +107,7 @@ enum weir_err weir_request_limit(struct weir_request *request, uint32_t requests
     if (descriptor == NULL) {
         return request->err;
     }
-    if (unit < WEIR_UNIT_SECOND || unit > WEIR_UNIT_YEAR) {
+    if (unit < WEIR_UNIT_SECOND || unit > WEIR_UNIT_WEEK) {
         return fail(request, WEIR_ERR_INVALID);
     }
     descriptor->has_limit = true;

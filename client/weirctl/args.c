@@ -127,7 +127,7 @@ static const struct option {
     {"--refund", "N", FOR_ASKING, set_refund,
      "takes a number from 1, and excludes --hits and --peek", "give N hits back"},
     {"--limit", "N/UNIT", FOR_ASKING, set_limit,
-     "takes a number, '/' and second, minute, hour, day, month or year, such as 10/minute",
+     "takes a number, '/' and second, minute, hour, day, week, month or year, such as 10/minute",
      "override the rule's limit, as 10/minute"},
     {"--rate", "N", FOR_BENCH, set_rate, "takes a number of checks a second, 1 to 10000000",
      "open loop: N checks a second [closed loop]"},

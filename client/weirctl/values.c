@@ -71,7 +71,7 @@ bool weirctl_parse_limit(const char *text, struct weirctl_limit *out_limit)
     if (!take_digits(&text, UINT32_MAX, &requests) || *text != '/') {
         return false;
     }
-    for (enum weir_unit unit = WEIR_UNIT_SECOND; unit <= WEIR_UNIT_YEAR; unit++) {
+    for (enum weir_unit unit = WEIR_UNIT_SECOND; unit <= WEIR_UNIT_WEEK; unit++) {
         if (strcasecmp(text + 1, weir_unit_name(unit)) == 0) {
             out_limit->requests = (uint32_t) requests;
             out_limit->unit = unit;

@@ -21,7 +21,7 @@ struct weirctl_limit {
     enum weir_unit unit;
 };
 
-/* "10/minute": a number from 0, a unit from second to year in any case. */
+/* "10/minute": a number from 0, the name of a unit in any case. */
 WEIR_MUST_USE bool weirctl_parse_limit(const char *text, struct weirctl_limit *out_limit);
 
 struct weirctl_descriptor {

@@ -48,7 +48,7 @@ static enum wr_err check_request(const struct wr_request *request, const struct 
 static enum wr_err fail_override(const struct wr_decision *decision, size_t index,
                                  struct wr_failure *out_failure)
 {
-    char text[160];
+    char text[192];
     struct wr_failure failure = {.status = WR_STATUS_INVALID_ARGUMENT};
     const int32_t unit = decision->request->descriptors[index].override.unit;
     int len = snprintf(text, sizeof text, "descriptors[%zu].limit.unit", index);
@@ -59,7 +59,7 @@ static enum wr_err fail_override(const struct wr_decision *decision, size_t inde
     }
     len = snprintf(text, sizeof text,
                    "descriptors[%zu].limit.unit is %" PRId32 "%s; a limit given with a request "
-                   "needs SECOND (1), MINUTE (2), HOUR (3), DAY (4), MONTH (5) or YEAR (6)",
+                   "needs SECOND (1), MINUTE (2), HOUR (3), DAY (4), MONTH (5), YEAR (6) or WEEK (7)",
                    index, unit, unit == 0 ? " (UNKNOWN)" : "");
     if (!wr_arena_copy(decision->frame.arena, (struct wr_str){text, (size_t) len},
                        &failure.message)) {
@@ -84,10 +84,10 @@ static enum wr_err fail_takes(const struct wr_decision *decision, struct wr_fail
     return fail(out_failure, WR_ERR_TOO_LARGE, failure);
 }
 
-/* The units of an override are those of the rules but for WEEK, which its enum lacks. */
+/* The units of an override are those of the rules: WEEK too, though its enum has no name for 7. */
 static bool is_override_unit(int32_t unit)
 {
-    return unit >= (int32_t) WR_UNIT_SECOND && unit <= (int32_t) WR_UNIT_YEAR;
+    return unit > 0 && wr_unit_length_us((enum wr_unit) unit) > 0;
 }
 
 /* Number and unit are the request's; what else a limit has is that of the rule on its path, or,

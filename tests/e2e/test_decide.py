@@ -68,7 +68,12 @@ def test_override_keeps_the_count_of_its_unit(call):
     same("OK: OK 9 of 10/DAY", call("d", {"entries": [["k", "a"]], "limit": [10, "DAY"]}))
 
 
-@pytest.mark.parametrize("unit", [0, 7, 99])
+def test_an_override_a_week(call):
+    same("OK: OK 9 of 10/WEEK", call("d", {"entries": [["k", "a"]], "limit": [10, 7]}))
+    same("OK: OK 8 of 10/WEEK", call("d", {"entries": [["k", "a"]], "limit": [10, 7]}))
+
+
+@pytest.mark.parametrize("unit", [0, 8, 99])
 def test_bad_override_charges_nothing(call, unit):
     bad = {"entries": [["k", "b"]], "limit": [5, unit]}
     assert call("d", [["k", "a"]], bad) == {"error": "INVALID_ARGUMENT"}

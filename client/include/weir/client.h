@@ -178,7 +178,7 @@ enum weir_unit {
     WEIR_UNIT_DAY = 4,
     WEIR_UNIT_MONTH = 5,
     WEIR_UNIT_YEAR = 6,
-    WEIR_UNIT_WEEK = 7, /* in replies only */
+    WEIR_UNIT_WEEK = 7,
 };
 
 /* "minute", "hour", …; "unknown" for any other number; never NULL. */
@@ -239,7 +239,8 @@ WEIR_API enum weir_err weir_request_peek(struct weir_request *request);
 WEIR_API enum weir_err weir_request_refund(struct weir_request *request, uint64_t hits);
 
 /* Overrides the limit of the rule that the current descriptor matches. WEIR_ERR_INVALID for a unit
- * that a request cannot carry: unknown or week. */
+ * that has no name. In requests, 7 for a week has none in Envoy's protocol; Weir and
+ * envoyproxy/ratelimit take it. */
 WEIR_API enum weir_err weir_request_limit(struct weir_request *request, uint32_t requests,
                                           enum weir_unit unit);
 

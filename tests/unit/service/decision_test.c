@@ -215,7 +215,7 @@ Test(decision, an_override_keeps_the_counter_of_a_rule_with_its_unit)
 
 Test(decision, a_bad_override_fails_the_call_and_names_the_field)
 {
-    static const int32_t units[] = {0, 7, 99, -1, INT32_MIN};
+    static const int32_t units[] = {0, 8, 99, -1, INT32_MIN};
     struct desk desk;
     struct wr_entry entry = {WR_STR("plain"), WR_STR("v")};
 

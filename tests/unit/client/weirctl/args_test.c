@@ -148,7 +148,7 @@ static const struct {
     {"weirctl check edge k=v --hits 1 --peek", "--peek excludes"},
     {"weirctl check edge k=v --peek --refund 1", "excludes --hits and --peek"},
     {"weirctl check edge k=v --peek=1", "--peek takes no value"},
-    {"weirctl check edge k=v --limit 10/week", "such as 10/minute"},
+    {"weirctl check edge k=v --limit 10/weeks", "such as 10/minute"},
     {"weirctl check edge k=v --timeout 20", "--timeout takes a number with"},
     {"weirctl check edge k=v --target weir", "needs a host and a port"},
     {"weirctl check edge k=v --watch", "--watch is no option of this command"},

@@ -73,15 +73,17 @@ Test(values, reads_limits)
     cr_assert(limit.requests == 10 && limit.unit == WEIR_UNIT_MINUTE);
     cr_assert(weirctl_parse_limit("0/YEAR", &limit));
     cr_assert(limit.requests == 0 && limit.unit == WEIR_UNIT_YEAR);
+    cr_assert(weirctl_parse_limit("5/week", &limit));
+    cr_assert(limit.requests == 5 && limit.unit == WEIR_UNIT_WEEK);
     cr_assert(weirctl_parse_limit("4294967295/second", &limit));
     cr_assert_eq(limit.requests, UINT32_MAX);
 }
 
 Test(values, refuses_limits_that_a_request_cannot_carry)
 {
-    static const char *const bad[] = {"",        "10",         "10/",        "/minute",
-                                      "10/week", "10/unknown", "10/minutes", "4294967296/day",
-                                      "-1/day",  "10 /day"};
+    static const char *const bad[] = {
+        "",       "10",     "10/", "/minute", "10/unknown", "10/minutes", "4294967296/day",
+        "-1/day", "10 /day"};
     struct weirctl_limit limit;
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
