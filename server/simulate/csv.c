@@ -114,6 +114,7 @@ static enum wr_csv_fault read_field(struct wr_csv *csv, struct wr_csv_field *fie
     field->len = 0;
     field->column = csv->column;
     if (sign == '"') {
+        field->column++;
         return read_quoted(csv, field);
     }
     back(csv, sign);

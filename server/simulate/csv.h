@@ -19,7 +19,7 @@
 struct wr_csv_field {
     char bytes[WR_CSV_FIELD_SIZE];
     size_t len;
-    size_t column; /* of its first byte, from 1 */
+    size_t column; /* of its first byte, behind quotes, from 1 */
 };
 
 struct wr_csv_record {

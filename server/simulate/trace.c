@@ -60,15 +60,31 @@ static enum wr_err refuse_record(const struct wr_trace *trace, enum wr_csv_fault
     return refuse(trace, trace->csv.line, trace->csv.column, diag, what, hint);
 }
 
-static enum wr_err refuse_time(const struct wr_trace *trace, size_t line, size_t column,
-                               enum wr_trace_time_fault fault, struct wr_diag *diag)
+static struct wr_str text_of(const struct wr_csv_field *field)
 {
+    return (struct wr_str){.ptr = field->bytes, .len = field->len};
+}
+
+static enum wr_err refuse_time(const struct wr_trace *trace, size_t line,
+                               const struct wr_csv_field *time, enum wr_trace_time_fault fault,
+                               struct wr_diag *diag)
+{
+    const size_t zone_column = time->column + wr_trace_time_zone_at(text_of(time));
     const char *what = "the line does not begin with a time";
     const char *hint = "allowed are seconds, Unix times and dates as in 2026-01-01T00:00:00Z";
+    size_t column = time->column;
 
     if (fault == WR_TRACE_TIME_NO_ZONE) {
         what = "the date has no zone";
         hint = "end it with Z for UTC, or with the hours ahead of it, as in +01:00";
+    } else if (fault == WR_TRACE_TIME_NO_COLON) {
+        what = "a zone needs hours, a colon and minutes";
+        hint = "as in +02:00, or Z for UTC";
+        column = zone_column;
+    } else if (fault == WR_TRACE_TIME_BAD_ZONE) {
+        what = "what stands behind the time is no zone";
+        hint = "it is Z for UTC, or the hours ahead of it, up to 23:59, as in +02:00";
+        column = zone_column;
     } else if (fault == WR_TRACE_TIME_FAR) {
         what = "the time is not between 1970 and 2199";
         hint = "numbers below 10^9 are seconds since the trace began, others Unix times";
@@ -93,11 +109,6 @@ static enum wr_err check_order(struct wr_trace *trace, size_t line, size_t colum
     return WR_OK;
 }
 
-static struct wr_str text_of(const struct wr_csv_field *field)
-{
-    return (struct wr_str){.ptr = field->bytes, .len = field->len};
-}
-
 static enum wr_err parse_row(struct wr_trace *trace, const struct wr_csv_record *record,
                              struct wr_diag *diag, struct wr_trace_row *out_row)
 {
@@ -105,7 +116,7 @@ static enum wr_err parse_row(struct wr_trace *trace, const struct wr_csv_record 
     const enum wr_trace_time_fault fault = wr_trace_time_parse(text_of(time), &out_row->time);
 
     if (fault != WR_TRACE_TIME_GOOD) {
-        return refuse_time(trace, record->line, time->column, fault, diag);
+        return refuse_time(trace, record->line, time, fault, diag);
     }
     out_row->hits = 1;
     if (record->n > 1 &&

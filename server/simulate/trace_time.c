@@ -10,6 +10,7 @@
 
 #define US_PER_S INT64_C(1000000)
 #define END_S INT64_C(7258118400) /* 2200-01-01 */
+#define N_CLOCK (sizeof "YYYY-MM-DDThh:mm:ss" - 1)
 
 /* What a number means from how much on; each kind ends where its years do. */
 static const struct scale {
@@ -120,27 +121,44 @@ static bool parse_zone(struct wr_str text, int64_t *out_offset_s)
     return true;
 }
 
+static enum wr_trace_time_fault fault_of_zone(struct wr_str text)
+{
+    const bool has_sign = text.len > 0 && (text.ptr[0] == '+' || text.ptr[0] == '-');
+    const size_t n_digits = has_sign ? wr_number_digits(part(text, 1, text.len - 1)) : 0;
+
+    if (text.len == 0) {
+        return WR_TRACE_TIME_NO_ZONE;
+    }
+    return n_digits + 1 == text.len && (n_digits == 2 || n_digits == 4) ? WR_TRACE_TIME_NO_COLON
+                                                                        : WR_TRACE_TIME_BAD_ZONE;
+}
+
+size_t wr_trace_time_zone_at(struct wr_str text)
+{
+    const size_t n = text.len < N_CLOCK ? text.len : N_CLOCK;
+
+    return n < text.len && text.ptr[n] == '.'
+               ? n + 1 + wr_number_digits(part(text, n + 1, text.len - n - 1))
+               : n;
+}
+
 /* What begins with a date. */
 static enum wr_trace_time_fault parse_date_time(struct wr_str text, struct wr_trace_time *out_time)
 {
-    static const size_t n_clock = sizeof "YYYY-MM-DDThh:mm:ss" - 1;
+    const size_t n = wr_trace_time_zone_at(text);
     int64_t days = 0, hours = 0, minutes = 0, seconds = 0, fraction_us = 0, offset_s = 0;
-    size_t n = n_clock;
 
-    if (text.len < n_clock || !parse_date(text, &days) || !parse_digits(text, 11, 2, 23, &hours) ||
+    if (text.len < N_CLOCK || !parse_date(text, &days) || !parse_digits(text, 11, 2, 23, &hours) ||
         !parse_digits(text, 14, 2, 59, &minutes) || !parse_digits(text, 17, 2, 60, &seconds) ||
         (text.ptr[10] != 'T' && text.ptr[10] != 't' && text.ptr[10] != ' ') ||
         text.ptr[13] != ':' || text.ptr[16] != ':') {
         return WR_TRACE_TIME_NONE;
     }
-    if (n < text.len && text.ptr[n] == '.') {
-        n += 1 + wr_number_digits(part(text, n + 1, text.len - n - 1));
-    }
-    if (!parse_fraction(part(text, n_clock, n - n_clock), US_PER_S, &fraction_us)) {
+    if (!parse_fraction(part(text, N_CLOCK, n - N_CLOCK), US_PER_S, &fraction_us)) {
         return WR_TRACE_TIME_NONE;
     }
     if (!parse_zone(part(text, n, text.len - n), &offset_s)) {
-        return WR_TRACE_TIME_NO_ZONE;
+        return fault_of_zone(part(text, n, text.len - n));
     }
 
     const int64_t at_s = days * 86400 + hours * 3600 + minutes * 60 + seconds - offset_s;

@@ -28,12 +28,17 @@ struct wr_trace_time {
 
 enum wr_trace_time_fault {
     WR_TRACE_TIME_GOOD,
-    WR_TRACE_TIME_NONE,    /* it is no time at all */
-    WR_TRACE_TIME_NO_ZONE, /* a date and time, of no known zone */
-    WR_TRACE_TIME_FAR,     /* before 1970, or beyond 2199 */
+    WR_TRACE_TIME_NONE,     /* it is no time at all */
+    WR_TRACE_TIME_NO_ZONE,  /* a date and time, and nothing more */
+    WR_TRACE_TIME_NO_COLON, /* within the zone, as in +0200 */
+    WR_TRACE_TIME_BAD_ZONE, /* what stands behind date and time is none */
+    WR_TRACE_TIME_FAR,      /* before 1970, or beyond 2199 */
 };
 
 enum wr_trace_time_fault wr_trace_time_parse(struct wr_str text, struct wr_trace_time *out_time);
+
+/* Where in a date and time the zone begins. */
+size_t wr_trace_time_zone_at(struct wr_str text);
 
 /* Room for a moment as a date and time of UTC. */
 #define WR_TRACE_TIME_TEXT_SIZE 40

@@ -117,7 +117,7 @@ Test(csv, a_field_knows_where_it_begins)
 
     wr_csv_init(&csv, file);
     cr_assert_eq(wr_csv_read(&csv, &record), WR_CSV_GOOD);
-    cr_assert_eq(record.fields[0].column, 1);
+    cr_assert_eq(record.fields[0].column, 2);
     cr_assert_eq(record.fields[1].column, 5);
     cr_assert_eq(fclose(file), 0);
 }
