@@ -250,11 +250,11 @@ static bool can_write(const char *path)
     return file != NULL && fclose(file) == 0;
 }
 
-bool wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n, FILE *err)
+enum wr_err wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n, FILE *err)
 {
     if (!can_write(path)) {
         fprintf(err, "weir simulate: --plot %s: %s\n", path, strerror(errno));
-        return false;
+        return WR_ERR_IO;
     }
 
     const int status = run_gnuplot(path, panels, n);
@@ -265,5 +265,5 @@ bool wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n,
                     ? "; is it installed (gnuplot-nox)?"
                     : "");
     }
-    return status == 0;
+    return status == 0 ? WR_OK : WR_ERR_SYSTEM;
 }

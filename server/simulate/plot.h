@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/err.h"
 #include "simulate/player.h"
 #include "simulate/report.h"
 
@@ -44,7 +45,9 @@ struct wr_plot_panel wr_plot_panel_of(const struct wr_sim_row *row,
                                       const struct wr_sim_windows *windows,
                                       const struct wr_played *played);
 
-/* Draws `n` > 0 panels to `path`. False after a message to `err`. */
-bool wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n, FILE *err);
+/* Draws `n` > 0 panels to `path`. After a message to `err`: WR_ERR_IO when it cannot be written,
+ * WR_ERR_SYSTEM when gnuplot is not there or fails. */
+WR_MUST_USE enum wr_err wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n,
+                                    FILE *err);
 
 #endif

@@ -24,9 +24,12 @@ struct result {
     uint64_t attempts_left;
 };
 
+/* The exit code, and for what has not been told yet, why. */
 static int explain(enum wr_err failed, FILE *err)
 {
     switch (failed) {
+    case WR_ERR_INVALID:
+        return EX_USAGE;
     case WR_ERR_IO:
         return EX_NOINPUT;
     case WR_ERR_MALFORMED:
@@ -40,7 +43,6 @@ static int explain(enum wr_err failed, FILE *err)
     case WR_OK:
         return EX_OK;
     case WR_ERR_NO_MEMORY:
-    case WR_ERR_INVALID:
     case WR_ERR_NOT_FOUND:
     case WR_ERR_EXISTS:
     case WR_ERR_SYSTEM:
@@ -120,18 +122,16 @@ static int play(const struct wr_sim_args *args, size_t i, struct result *result,
 {
     struct wr_sim_subject subject;
     struct wr_diag diag;
-    int code = EX_DATAERR;
+    enum wr_err failed = wr_sim_subject_init(&subject, args->rules[i], args->descriptor, err);
 
     wr_diag_init(&diag, MAX_NOTES);
-    if (wr_sim_subject_init(&subject, args->rules[i], args->descriptor, err)) {
-        const enum wr_err failed = play_subject(args, &subject, i, result, &diag);
-
+    if (failed == WR_OK) {
+        failed = play_subject(args, &subject, i, result, &diag);
         wr_diag_print(&diag, err);
-        code = explain(failed, err);
     }
     wr_sim_subject_fini(&subject);
     wr_diag_fini(&diag);
-    return code;
+    return explain(failed, err);
 }
 
 static int report(const struct wr_sim_args *args, const struct result *result, FILE *out, FILE *err)
@@ -142,9 +142,13 @@ static int report(const struct wr_sim_args *args, const struct result *result, F
         fprintf(err, "weir simulate: the JSON could not be written; names must be UTF-8\n");
         return EX_IOERR;
     }
-    return args->plot == NULL || wr_sim_plot(args->plot, result->panels, args->n_rules, err)
-               ? EX_OK
-               : EX_UNAVAILABLE;
+    if (args->plot == NULL) {
+        return EX_OK;
+    }
+
+    const enum wr_err drawn = wr_sim_plot(args->plot, result->panels, args->n_rules, err);
+
+    return drawn == WR_OK ? EX_OK : drawn == WR_ERR_IO ? EX_CANTCREAT : EX_UNAVAILABLE;
 }
 
 static int run(const struct wr_sim_args *args, FILE *out, FILE *err)

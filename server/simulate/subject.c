@@ -22,19 +22,22 @@
 static const struct wr_config_bounds bounds = {
     .max_file_bytes = MAX_FILE_BYTES, .max_depth = MAX_ENTRIES, .max_nodes = 4000000};
 
-static bool read_draft(struct wr_sim_subject *subject, const char *path, struct wr_diag *diag,
-                       struct wr_draft *out_draft)
+static enum wr_err read_draft(struct wr_sim_subject *subject, const char *path,
+                              struct wr_diag *diag, struct wr_draft *out_draft)
 {
     struct wr_file_text text;
 
     if (!wr_file_text_read(path, MAX_FILE_BYTES, diag, &text)) {
-        return false;
+        return WR_ERR_IO;
     }
     wr_config_yaml_parse((struct wr_str){.ptr = text.bytes, .len = text.len}, wr_str_of(path),
                          &bounds, &subject->arena, diag, out_draft);
     wr_draft_check(out_draft, 0, diag);
     wr_file_text_fini(&text);
-    return !out_draft->is_refused && !out_draft->lacks_memory;
+    if (out_draft->lacks_memory) {
+        return WR_ERR_NO_MEMORY;
+    }
+    return out_draft->is_refused ? WR_ERR_MALFORMED : WR_OK;
 }
 
 /* A value that the pattern matches: `*` stands for nothing at all; any value for a rule of any. */
@@ -78,8 +81,8 @@ static size_t find_limit(struct wr_sim_subject *subject, const struct wr_draft_r
     return 0;
 }
 
-static bool make_request(struct wr_sim_subject *subject, const struct wr_draft *draft,
-                         const char *text, FILE *err)
+static enum wr_err make_request(struct wr_sim_subject *subject, const struct wr_draft *draft,
+                                const char *text, FILE *err)
 {
     struct wr_descriptor *const descriptor =
         wr_arena_calloc(&subject->arena, 1, sizeof *descriptor);
@@ -87,7 +90,7 @@ static bool make_request(struct wr_sim_subject *subject, const struct wr_draft *
         wr_arena_calloc(&subject->arena, MAX_ENTRIES + 1, sizeof *entries);
 
     if (descriptor == NULL || entries == NULL) {
-        return false;
+        return WR_ERR_NO_MEMORY;
     }
     descriptor->entries = entries;
     descriptor->n_entries =
@@ -95,11 +98,11 @@ static bool make_request(struct wr_sim_subject *subject, const struct wr_draft *
                      : wr_sim_descriptor_parse(text, &subject->arena, entries, MAX_ENTRIES);
     if (descriptor->n_entries == 0 && text != NULL) {
         fprintf(err, "weir simulate: --descriptor is KEY=VALUE[,KEY=VALUE...], not %s\n", text);
-        return false;
+        return WR_ERR_INVALID;
     }
     subject->request =
         (struct wr_request){.domain = draft->domain, .descriptors = descriptor, .n_descriptors = 1};
-    return true;
+    return WR_OK;
 }
 
 static bool match(struct wr_sim_subject *subject, struct wr_draft *draft)
@@ -141,24 +144,26 @@ static bool find_node(struct wr_sim_subject *subject, struct wr_draft *draft)
     return match(subject, draft);
 }
 
-static bool make(struct wr_sim_subject *subject, const char *path, const char *descriptor,
-                 struct wr_draft *draft, FILE *err)
+static enum wr_err make(struct wr_sim_subject *subject, const char *path, const char *descriptor,
+                        struct wr_draft *draft, FILE *err)
 {
-    if (!make_request(subject, draft, descriptor, err)) {
-        return false;
+    const enum wr_err made = make_request(subject, draft, descriptor, err);
+
+    if (made != WR_OK) {
+        return made;
     }
     if (!find_node(subject, draft)) {
         fprintf(err,
                 "weir simulate: %s: no descriptor with a limit%s%s; "
                 "--descriptor KEY=VALUE says which to ask\n",
                 path, descriptor == NULL ? "" : " fits ", descriptor == NULL ? "" : descriptor);
-        return false;
+        return WR_ERR_MALFORMED;
     }
-    return true;
+    return WR_OK;
 }
 
-bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, const char *descriptor,
-                         FILE *err)
+enum wr_err wr_sim_subject_init(struct wr_sim_subject *subject, const char *path,
+                                const char *descriptor, FILE *err)
 {
     struct wr_diag diag;
     struct wr_draft draft = {0};
@@ -167,11 +172,11 @@ bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, const
     wr_arena_init(&subject->arena, ARENA_BYTES);
     wr_diag_init(&diag, MAX_NOTES);
 
-    const bool is_good = read_draft(subject, path, &diag, &draft);
+    const enum wr_err read = read_draft(subject, path, &diag, &draft);
 
     wr_diag_print(&diag, err);
     wr_diag_fini(&diag);
-    return is_good && make(subject, path, descriptor, &draft, err);
+    return read != WR_OK ? read : make(subject, path, descriptor, &draft, err);
 }
 
 void wr_sim_subject_fini(struct wr_sim_subject *subject)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "rules/rules.h"
 #include "service/request.h"
 
@@ -28,10 +29,12 @@ struct wr_sim_subject {
 
 /*
  * Of the file `path`. `descriptor` is what to ask, see simulate/descriptor.h; NULL: what meets the
- * first limit in the file. False after messages to `err`; to be finished in any case.
+ * first limit in the file. To be finished in any case. After messages to `err`: WR_ERR_IO when the
+ * file cannot be read, WR_ERR_MALFORMED when it is refused or has no such limit, WR_ERR_INVALID
+ * when `descriptor` is none; WR_ERR_NO_MEMORY without.
  */
-bool wr_sim_subject_init(struct wr_sim_subject *subject, const char *path, const char *descriptor,
-                         FILE *err);
+WR_MUST_USE enum wr_err wr_sim_subject_init(struct wr_sim_subject *subject, const char *path,
+                                            const char *descriptor, FILE *err);
 
 void wr_sim_subject_fini(struct wr_sim_subject *subject);
 

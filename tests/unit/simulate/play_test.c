@@ -57,7 +57,7 @@ static bool find(struct wr_sim_subject *subject, const char *descriptor)
 
     write_file(path, rules);
 
-    const bool is_found = wr_sim_subject_init(subject, path, descriptor, err);
+    const bool is_found = wr_sim_subject_init(subject, path, descriptor, err) == WR_OK;
 
     cr_assert_eq(fclose(err), 0);
     cr_assert_eq(unlink(path), 0);
