@@ -102,7 +102,8 @@ static struct wr_str reason_of(enum wr_take_answer answer)
         [WR_TAKE_FULL] = WR_STR("the counter store is full: a new counter found --max-counters "
                                 "live ones"),
         [WR_TAKE_NO_MEMORY] = WR_STR("the counter store found no memory for a new counter"),
-        [WR_TAKE_TIMEOUT] = WR_STR("the counter store did not answer in time"),
+        [WR_TAKE_TIMEOUT] = WR_STR("the counter store did not answer in time (--redis-timeout, or "
+                                   "what the call's deadline left)"),
         [WR_TAKE_AWAY] = WR_STR("the counter store cannot be reached, or refuses to work"),
         [WR_TAKE_FAILED] = WR_STR("the counter store refused the script"),
         [WR_TAKE_LATE] = WR_STR("the counter store came to it too late, and counted nothing"),

@@ -363,6 +363,6 @@ void wr_redis_link_forget(struct wr_redis_link *link, struct wr_redis_request *r
         wr_redis_link_flush_later(link);
     }
     if (is_timeout && has_waited(link, request) && wr_redis_breaker_timed_out(&link->breaker)) {
-        wr_redis_link_hold(link, "does not answer in time");
+        wr_redis_link_hold(link, "does not answer in time (--redis-timeout)");
     }
 }
