@@ -57,10 +57,11 @@ static enum wr_err fail_override(const struct wr_decision *decision, size_t inde
                        &failure.field)) {
         return wr_fail_no_memory(out_failure);
     }
-    len = snprintf(text, sizeof text,
-                   "descriptors[%zu].limit.unit is %" PRId32 "%s; a limit given with a request "
-                   "needs SECOND (1), MINUTE (2), HOUR (3), DAY (4), MONTH (5), YEAR (6) or WEEK (7)",
-                   index, unit, unit == 0 ? " (UNKNOWN)" : "");
+    len =
+        snprintf(text, sizeof text,
+                 "descriptors[%zu].limit.unit is %" PRId32 "%s; a limit given with a request "
+                 "needs SECOND (1), MINUTE (2), HOUR (3), DAY (4), MONTH (5), YEAR (6) or WEEK (7)",
+                 index, unit, unit == 0 ? " (UNKNOWN)" : "");
     if (!wr_arena_copy(decision->frame.arena, (struct wr_str){text, (size_t) len},
                        &failure.message)) {
         return wr_fail_no_memory(out_failure);
