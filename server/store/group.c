@@ -188,16 +188,17 @@ static void reserve_locked(struct group *group, const struct run *run) WR_UNCHEC
     }
 }
 
-/* Leaves what a take that is over leaves by itself: what its kind mends or notes when it refuses.
- */
-static void refuse_locked(const struct group *group,
-                          const struct wr_group_member *member) WR_UNCHECKED
+/* What a take that is over comes to by itself, and leaves: what its kind mends or notes when it
+ * refuses. */
+static struct wr_verdict refuse_locked(const struct group *group,
+                                       const struct wr_group_member *member) WR_UNCHECKED
 {
     struct wr_take refused = *member->take;
 
     refused.hits = member->judged_hits;
     refused.limit.count = WR_COUNT_ADMITTED;
     wr_stripe_charge_locked(member->stripe, &member->hash, &refused, &refused.limit, group->events);
+    return refused.verdict;
 }
 
 /* What was over stays so, though a refund of the group has made room since. */
@@ -212,7 +213,7 @@ static void look_locked(const struct group *group,
         return;
     }
     if (take->verdict.over && take->hits > 0) {
-        refuse_locked(group, member);
+        take->verdict = refuse_locked(group, member);
     }
     take->verdict.over = true;
     take->verdict.remaining = 0;

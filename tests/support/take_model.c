@@ -52,6 +52,7 @@ static void look_or_refuse(const struct batch *batch, struct wr_take *take, uint
 
         refused.hits = hits;
         charge(batch, &refused, WR_COUNT_ADMITTED);
+        take->verdict = refused.verdict;
     }
     if (is_over) {
         take->verdict.over = true;

@@ -372,6 +372,7 @@ static struct wr_limit large_limit(size_t i, uint64_t *random)
     if (draw(random, 0, 2) == 0) {
         limit.warm_up_us = (int64_t) draw_large(random, S(31536000));
         limit.warm_up_start = limit.requests / draw(random, 1, 9);
+        limit.warm_up_start += limit.warm_up_start == 0 && limit.requests > 0;
     }
     return limit;
 }

@@ -221,3 +221,42 @@ Test(warm_up, a_changed_limit_is_climbed_to_from_where_the_climb_is)
     cr_assert_eq(wr_counter_take(&counter, 1, S(130)).remaining, 96u);
     wr_counter_fini(&counter);
 }
+
+/* Whoever comes back when he was told to passes, and did not a moment before (a bucket's debt is
+ * restated in whole microseconds): in the climb, on top, and where so long a wait lets the limit
+ * fall to where it began. */
+Test(warm_up, the_wait_that_is_told_is_true)
+{
+    static const enum wr_algorithm algorithms[] = {
+        WR_ALGORITHM_SLIDING_WINDOW, WR_ALGORITHM_SLIDING_BUCKETS, WR_ALGORITHM_SLIDING_LOG,
+        WR_ALGORITHM_TOKEN_BUCKET};
+    static const int64_t warm_ups[] = {S(1), S(30), S(600)};
+    size_t n_waits = 0, n_over = 0;
+
+    for (size_t i = 0; i < 4 * 3 * 2; i++) {
+        struct wr_limit limit = WARM(algorithms[i % 4], i / 12 ? WR_COUNT_ALL : WR_COUNT_ADMITTED);
+        struct wr_counter counter;
+        int64_t now_us = S(600);
+
+        limit.warm_up_us = warm_ups[i / 4 % 3];
+        limit.requests = 40;
+        limit.burst = 20;
+        wr_counter_init(&counter, &limit);
+        for (int step = 0; step < 2000; step++) {
+            const struct wr_verdict verdict = wr_counter_take(&counter, 1, now_us);
+
+            if (!verdict.over) {
+                now_us += limit.warm_up_us / 100;
+                continue;
+            }
+            cr_assert(!wr_counter_peek(&counter, 1, now_us + verdict.reset_us).over,
+                      "row %zu, step %d", i, step);
+            n_over += wr_counter_peek(&counter, 1, now_us + verdict.reset_us - 50).over;
+            n_waits++;
+            now_us += step % 3 == 0 ? verdict.reset_us : S(1);
+        }
+        wr_counter_fini(&counter);
+    }
+    cr_assert_gt(n_waits, 5000u);
+    cr_assert_eq(n_over, n_waits);
+}

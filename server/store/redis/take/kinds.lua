@@ -31,6 +31,7 @@ local run = {
   foreign = FOREIGN,
   most = COUNT_MAX,
   is_dated = false, -- do keys name their windows
+  tells_wait = true, -- or is all that is asked whether a take is over
   n_repaired = 0, -- counters found without a time to live
   n_restarted = 0, -- counters of another time, begun anew
   get = false,

@@ -92,6 +92,8 @@ local function check(group)
   local demand = #group > 1 and sum_demand(group)
   local all_fit = true
 
+  run.tells_wait = false
+
   for i = 1, #group do
     local take = group[i]
 
@@ -103,6 +105,7 @@ local function check(group)
       end
     end
   end
+  run.tells_wait = true
   return all_fit
 end
 

@@ -34,6 +34,17 @@ local function make_warm_up(number, inner)
     }
   end
 
+  local function enforce(take, requests)
+    take.limit = requests
+    if is_bucket then
+      take.burst_most = take.burst_most or take.a
+      take.a = take.burst_most
+      if requests < take.requests then
+        take.a = math.max(run.muldiv(take.a, requests, take.requests), 1)
+      end
+    end
+  end
+
   -- Sets the limit of `take` to what is enforced. A fixed window is neither idle nor raised before
   -- it ends. A last hit more than a window ahead is of another time.
   local function climb(state, take)
@@ -44,23 +55,100 @@ local function make_warm_up(number, inner)
     local climbed = math.max((is_fixed and inner.start_of(take, ending) or run.now) - since, 0)
 
     state.new_since = since
-    take.limit = take.requests
-    if climbed < take.warm_up then
-      take.limit = take.warm_up_start +
-        run.muldiv(take.requests - take.warm_up_start, climbed, take.warm_up)
+    enforce(take, climbed >= take.warm_up and take.requests or
+      take.warm_up_start + run.muldiv(take.requests - take.warm_up_start, climbed, take.warm_up))
+  end
+
+  -- How long until the limit is `requests`, from when the climb is `climbed` long.
+  local function wait_for_limit(take, requests, climbed)
+    local steps = requests - take.warm_up_start
+
+    if steps <= 0 then
+      return 0
     end
-    if is_bucket then
-      take.burst_most = take.burst_most or take.a
-      take.a = take.burst_most
-      if take.limit < take.requests then
-        take.a = math.max(run.muldiv(take.a, take.limit, take.requests), 1)
+    return math.max(run.muldiv_up(steps, take.warm_up, take.requests - take.warm_up_start) - climbed, 0)
+  end
+
+  -- How long until a hit passes, were the limit `requests` from `from` on; a bucket is asked what it
+  -- will say then.
+  local function wait_at(state, take, charge, requests, from, is_all)
+    local now = run.now
+
+    enforce(take, requests)
+    run.now = now + (is_bucket and from or 0)
+
+    local remains, reset = inner.judge(state, take, charge, is_all)
+    local wait = remains <= 0 and reset or 0
+
+    run.now = now
+    if not is_bucket then
+      return math.max(wait, from)
+    end
+
+    local interval = math.ceil(take.length / requests)
+
+    return from + (state.interval > interval and run.muldiv_up(wait, state.interval, interval) or wait)
+  end
+
+  -- How long until a hit passes, as limit/warm_up.c has it: `after` is what the inner state will be,
+  -- but for `charge`, and `last` the last hit.
+  local function true_wait(state, take, after, charge, last, is_all)
+    local limit, burst = take.limit, take.a
+    local climbed = math.max(run.now - state.new_since, 0)
+    local idle = last + take.warm_up - run.now
+    local low, high = limit, take.requests
+
+    while low < high do
+      local middle = low + math.floor((high - low) / 2)
+
+      if wait_at(after, take, charge, middle, wait_for_limit(take, middle, climbed), is_all) <
+        wait_for_limit(take, middle + 1, climbed) then
+        high = middle
+      else
+        low = middle + 1
       end
     end
+
+    local wait = wait_at(after, take, charge, high, wait_for_limit(take, high, climbed), is_all)
+
+    if wait >= idle then
+      wait = wait_at(after, take, charge, take.warm_up_start, idle, is_all)
+    end
+    take.limit, take.a = limit, burst
+    return math.max(wait, 1)
+  end
+
+  local function wait_when_over(state, take, hits, is_all)
+    local is_later = hits > 0 and run.now > state.last
+    local last = (state.new_since ~= state.since or is_later) and run.now or state.last
+    local now = state.inner
+
+    if not is_bucket then
+      return true_wait(state, take, now, is_all and hits or 0, last, is_all)
+    end
+
+    local after = {stamp = now.stamp, interval = now.interval, stored_expiry = 0, is_changed = false}
+
+    if hits > 0 then
+      inner.judge(after, take, hits, is_all)
+      if is_all then
+        inner.add(after, take, hits)
+      else
+        inner.refuse(after, take)
+      end
+    end
+    return true_wait(state, take, after, 0, last, is_all)
   end
 
   local function judge(state, take, hits, is_all)
     climb(state, take)
-    return inner.judge(state.inner, take, hits, is_all)
+
+    local remains, reset = inner.judge(state.inner, take, hits, is_all)
+
+    if remains == run.over and not is_fixed and take.requests > 0 and run.tells_wait then
+      reset = wait_when_over(state, take, hits, is_all)
+    end
+    return remains, reset
   end
 
   -- Any hit ends idleness.
