@@ -224,6 +224,16 @@ static bool is_enforced(const struct wr_decision *decision, const struct wr_subj
     return !is_on_trial || (subject->n_layers > 1 && !decision->is_group);
 }
 
+/* Whether the subject refuses its group when the store gives this layer no answer, and memory is
+ * not asked for one. */
+static bool refuses_unanswered(const struct wr_decision *decision, const struct wr_subject *subject,
+                               const struct wr_layer *layer)
+{
+    const enum wr_failure_mode fate = wr_layer_fate(decision, subject, layer);
+
+    return is_enforced(decision, subject) && (fate == WR_FAILURE_DENY || fate == WR_FAILURE_ERROR);
+}
+
 static bool make_take(struct wr_decision *decision, size_t index, struct wr_layer *layer,
                       struct wr_take *take)
 {
@@ -250,6 +260,7 @@ static bool make_take(struct wr_decision *decision, size_t index, struct wr_laye
         .is_enforced = is_enforced(decision, subject),
         .must_book = must_book(request, descriptor, layer),
         .has_local_fallback = wr_layer_failure_mode(decision, layer) == WR_FAILURE_LOCAL,
+        .refuses_unanswered = refuses_unanswered(decision, subject, layer),
     };
     layer->take = take;
     return wr_identity_write(decision->frame.arena, &identity, &take->key);

@@ -76,6 +76,17 @@ static inline enum wr_failure_mode wr_layer_failure_mode(const struct wr_decisio
                : decision->frame.settings->failure_mode;
 }
 
+/* What becomes of a layer without an answer. A trial, of a rule or of the whole server, never
+ * blocks anybody, with or without a store. */
+static inline enum wr_failure_mode wr_layer_fate(const struct wr_decision *decision,
+                                                 const struct wr_subject *subject,
+                                                 const struct wr_layer *layer)
+{
+    return wr_subject_is_shadow(subject) || decision->frame.settings->has_shadow_mode
+               ? WR_FAILURE_ALLOW
+               : wr_layer_failure_mode(decision, layer);
+}
+
 static inline bool wr_layer_is_decided(const struct wr_layer *layer)
 {
     return layer->take != NULL && layer->take->answer == WR_TAKE_DECIDED;

@@ -8,16 +8,6 @@
 
 #define FATE_SIZE 160
 
-/* A trial, of a rule or of the whole server, never blocks anybody, with or without a store. */
-static enum wr_failure_mode mode_of_layer(const struct wr_decision *decision,
-                                          const struct wr_subject *subject,
-                                          const struct wr_layer *layer)
-{
-    return wr_subject_is_shadow(subject) || decision->frame.settings->has_shadow_mode
-               ? WR_FAILURE_ALLOW
-               : wr_layer_failure_mode(decision, layer);
-}
-
 /* A layer without an answer, and what its mode comes to. */
 struct open_layer {
     const struct wr_layer *layer;
@@ -44,7 +34,7 @@ static struct open_layer deciding_layer(const struct wr_decision *decision,
             continue;
         }
 
-        const enum wr_failure_mode mode = mode_of_layer(decision, subject, layer);
+        const enum wr_failure_mode mode = wr_layer_fate(decision, subject, layer);
 
         if (deciding.layer == NULL || weights[mode] > weights[deciding.mode]) {
             deciding = (struct open_layer){.layer = layer, .mode = mode};

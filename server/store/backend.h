@@ -62,6 +62,7 @@ struct wr_take {
     bool is_domain_group;    /* its group goes across the paths of a domain */
     bool must_book;          /* a cost already spent: booked even when late or known to be over */
     bool has_local_fallback; /* without an answer of a remote store, memory decides */
+    bool refuses_unanswered; /* without an answer it refuses its group, as one that is over does */
     /* set by the backend */
     enum wr_take_answer answer;
     bool is_degraded;          /* decided by memory in place of a remote store */

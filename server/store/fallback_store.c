@@ -21,8 +21,8 @@ struct fallback_call {
     struct fallback_store *store;
     struct wr_batch *outer;
     struct wr_batch remote;   /* the same takes */
-    struct wr_take *takes;    /* for memory: room for those with the fallback */
-    struct wr_take **origins; /* of each of them, the take of the outer batch */
+    struct wr_take *takes;    /* for memory: room for all */
+    struct wr_take **origins; /* of each of them, the take of the outer batch; NULL: a refusal */
     size_t n_takes;
 };
 
@@ -37,25 +37,26 @@ static bool is_one_fate(const struct wr_batch *batch, const struct wr_take *a,
     return batch->mode == WR_CHARGE_STOP || a->group == b->group;
 }
 
-/* Whether the remote store has refused the group of `take`. */
+/* Whether `take` refuses those of one fate with it, whatever memory says of them: the remote store
+ * said that it is over, or said nothing, and that alone refuses. */
+static bool is_refusal(const struct wr_batch *batch, const struct wr_take *take)
+{
+    if (!is_decided(take)) {
+        return take->refuses_unanswered;
+    }
+    return take->verdict.over && (take->is_enforced || batch->mode == WR_CHARGE_STOP);
+}
+
 static bool is_refused(const struct wr_batch *batch, const struct wr_take *take)
 {
     for (size_t i = 0; i < batch->n_takes; i++) {
         const struct wr_take *const other = &batch->takes[i];
 
-        if (is_one_fate(batch, take, other) && is_decided(other) && other->verdict.over &&
-            (other->is_enforced || batch->mode == WR_CHARGE_STOP)) {
+        if (is_one_fate(batch, take, other) && is_refusal(batch, other)) {
             return true;
         }
     }
     return false;
-}
-
-/* Whether `take` is not charged when its group is refused. */
-static bool is_held_back(const struct wr_batch *batch, const struct wr_take *take)
-{
-    return !take->is_refund && !take->must_book &&
-           (batch->mode == WR_CHARGE_STOP || take->limit.count == WR_COUNT_ALL_OR_NOTHING);
 }
 
 static bool has_fallen_mate(const struct wr_batch *batch, const struct wr_take *take)
@@ -83,33 +84,42 @@ static void take_share(struct wr_limit *limit, uint32_t replicas)
     limit->warm_up_start = share_of(limit->warm_up_start, replicas);
 }
 
-static void add_take(struct fallback_call *call, struct wr_take *origin, bool is_looked_at)
+static void add_take(struct fallback_call *call, struct wr_take *origin)
 {
-    struct wr_take *const take = &call->takes[call->n_takes];
-
-    *take = *origin;
-    if (is_looked_at) {
-        take->hits = 0;
-    }
+    call->takes[call->n_takes] = *origin;
     call->origins[call->n_takes++] = origin;
 }
 
-/* Chooses what memory takes. Groups matter only when they were torn: some decided, some not. */
-static void choose_takes(struct fallback_call *call, bool is_torn)
+/* Tells memory of a refusal from outside: by a take that never fits, and has no counter but in
+ * WR_CHARGE_STOP. No counter of a rule has its key. */
+static void add_refusal(struct fallback_call *call, const struct wr_take *origin)
+{
+    call->takes[call->n_takes] = (struct wr_take){
+        .key = WR_STR(""),
+        .limit = {.length_us = 1000000, .count = WR_COUNT_ADMITTED},
+        .hits = 1,
+        .group = origin->group,
+        .is_enforced = true,
+    };
+    call->origins[call->n_takes++] = NULL;
+}
+
+/* Chooses what memory takes. */
+static void choose_takes(struct fallback_call *call)
 {
     const struct wr_batch *const batch = call->outer;
 
     for (size_t i = 0; i < batch->n_takes; i++) {
         struct wr_take *const take = &batch->takes[i];
-        const bool refused = take->has_local_fallback && is_torn && is_refused(batch, take);
 
-        if (!take->has_local_fallback) {
-            continue;
-        }
-        if (!is_decided(take)) {
-            add_take(call, take, refused && is_held_back(batch, take));
-        } else if (!refused && has_fallen_mate(batch, take)) {
-            add_take(call, take, false);
+        if (is_refusal(batch, take)) {
+            if (has_fallen_mate(batch, take)) {
+                add_refusal(call, take);
+            }
+        } else if (take->has_local_fallback &&
+                   (!is_decided(take) ||
+                    (has_fallen_mate(batch, take) && !is_refused(batch, take)))) {
+            add_take(call, take);
         }
     }
 }
@@ -154,14 +164,14 @@ static void ask_local(struct fallback_call *call)
 }
 
 /* A share of a number that is not known would be a guess: then nothing is judged here. */
-static void fall_back(struct fallback_call *call, bool is_torn)
+static void fall_back(struct fallback_call *call)
 {
     const uint32_t replicas = atomic_load_explicit(call->store->replicas, memory_order_relaxed);
 
     if (replicas == 0) {
         return;
     }
-    choose_takes(call, is_torn);
+    choose_takes(call);
     for (size_t i = 0; i < call->n_takes; i++) {
         take_share(&call->takes[i].limit, replicas);
     }
@@ -170,6 +180,9 @@ static void fall_back(struct fallback_call *call, bool is_torn)
         struct wr_take *const origin = call->origins[i];
         const struct wr_take *const take = &call->takes[i];
 
+        if (origin == NULL) {
+            continue;
+        }
         if (!is_decided(origin)) {
             origin->answer = take->answer;
         }
@@ -185,21 +198,19 @@ static void remote_done(struct wr_batch *batch, void *context)
 {
     struct fallback_call *const call = context;
     struct wr_batch *const outer = call->outer;
-    size_t n_decided = 0, n_fallen = 0;
+    size_t n_fallen = 0;
 
     for (size_t i = 0; i < batch->n_takes; i++) {
-        n_decided += is_decided(&batch->takes[i]);
         n_fallen += !is_decided(&batch->takes[i]) && batch->takes[i].has_local_fallback;
     }
     if (n_fallen > 0) {
-        fall_back(call, n_decided > 0);
+        fall_back(call);
     }
     outer->done(outer, outer->context);
 }
 
 /* NULL when memory is out. */
-static struct fallback_call *make_call(struct fallback_store *store, struct wr_batch *batch,
-                                       size_t n)
+static struct fallback_call *make_call(struct fallback_store *store, struct wr_batch *batch)
 {
     struct fallback_call *const call = wr_arena_alloc(batch->arena, sizeof *call);
 
@@ -210,8 +221,8 @@ static struct fallback_call *make_call(struct fallback_store *store, struct wr_b
         .store = store,
         .outer = batch,
         .remote = *batch,
-        .takes = wr_arena_calloc(batch->arena, n, sizeof *call->takes),
-        .origins = wr_arena_calloc(batch->arena, n, sizeof *call->origins),
+        .takes = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->takes),
+        .origins = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->origins),
     };
     call->remote.done = remote_done;
     call->remote.context = call;
@@ -231,7 +242,7 @@ static void fallback_store_take(struct wr_backend *backend, struct wr_batch *bat
         return;
     }
 
-    struct fallback_call *const call = make_call(store, batch, n);
+    struct fallback_call *const call = make_call(store, batch);
 
     if (call == NULL) {
         wr_batch_end(batch, WR_TAKE_NO_MEMORY);

@@ -12,8 +12,9 @@
  *
  * Groups, and the whole batch in WR_CHARGE_STOP: where one such take has no decision, all takes of
  * the group that have the fallback are judged anew in memory, as a whole; where memory has no room
- * for one, what the remote store said of it holds. But a refusal by the remote store is certain and
- * stands: what else of the group has no decision is then looked at in memory instead of charged,
+ * for one, what the remote store said of it holds. But a refusal is certain and stands: by the
+ * remote store, or by a take that refuses when nobody decides it (`refuses_unanswered`). What else
+ * of the group has no decision is then judged in memory as in a refused group, and so not charged
  * save for what counts refused or not.
  *
  * Invariant: the remote store sees each take once.

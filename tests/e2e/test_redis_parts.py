@@ -78,6 +78,29 @@ def test_memory_decides_nothing_while_replicas_are_unknown(serve_parts):
     same("OVER: OVER 0 of 1/HOUR", told.call("d", [["local", "a"]]))
 
 
+def mixed(sure):
+    """Groups in which Redis is not there for one, and memory counts the other."""
+    modes = [f"{{unit: day, requests_per_unit: 100, failure_mode: {sure}}}",
+             "{unit: hour, requests_per_unit: 4, failure_mode: local}"]
+    return {"d.yaml": "domain: d\ncount: all_or_nothing\ndescriptors:\n"
+                      f"  - {{key: e, rate_limit: {modes[0]}}}\n  - {{key: l, rate_limit: {modes[1]}}}\n",
+            "layers.yaml": "domain: layers\ndescriptors:\n"
+                           f"  - {{key: k, limits: [{modes[0]}, {modes[1]}]}}\n"}
+
+
+@pytest.mark.parametrize("mode, got, left", [("deny", "OVER_LIMIT", 4), ("error", "UNAVAILABLE", 4), ("allow", "OK", 1)])
+def test_memory_charges_no_group_that_is_refused_anyway(launch, mode, got, left):
+    server = launch(mixed(mode), "--store", "redis", "--redis-url", f"127.0.0.1:{free_port()}", "--replicas", "1")
+    caller = server.caller()
+    for _ in range(3):
+        for reply in (caller.call("d", [["e", "1"]], [["l", "1"]]), caller.call("layers", [["k", "1"]])):
+            assert (reply.get("error") or reply["overall"]) == got
+    same(f"OK: OK {left} of 4/HOUR", caller.peek("d", ["l", "1"]))
+    assert caller.call("layers", [["k", "1"]], hits=left + 1)["overall"] == "OVER_LIMIT"
+    reply = caller.call("layers", [["k", "1"]], hits=left)
+    assert (reply.get("error") or reply["overall"]) == got
+
+
 def test_what_is_over_is_answered_without_asking(redis, serve_parts):
     caller = ready(serve_parts(redis.url, "--over-limit-cache-bytes", "65536", "--replicas", "1"))
     for _ in range(5):

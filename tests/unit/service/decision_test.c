@@ -523,6 +523,48 @@ Test(decision, stop_is_the_mode_of_every_batch)
     desk_fini(&desk);
 }
 
+static const char *const fates =
+    "domain: d\n"
+    "descriptors:\n"
+    "  - {key: none, rate_limit: {unit: hour, requests_per_unit: 9}}\n"
+    "  - {key: error, rate_limit: {unit: hour, requests_per_unit: 9, failure_mode: error}}\n"
+    "  - {key: deny, rate_limit: {unit: hour, requests_per_unit: 9, failure_mode: deny}}\n"
+    "  - {key: allow, rate_limit: {unit: hour, requests_per_unit: 9, failure_mode: allow}}\n"
+    "  - {key: local, rate_limit: {unit: hour, requests_per_unit: 9, failure_mode: local}}\n"
+    "  - {key: shadow, shadow_mode: true, rate_limit: {unit: hour, failure_mode: deny}}\n"
+    "  - {key: quota, quota_mode: true, rate_limit: {unit: hour, failure_mode: deny}}\n"
+    "  - {key: tried, shadow_mode: true, limits: [{unit: hour, failure_mode: deny}, {unit: day}]}\n"
+    "  - {key: layers, limits: [{unit: hour, failure_mode: deny}, {unit: day}]}\n";
+
+Test(decision, who_lacks_an_answer_refuses_the_others_where_its_mode_refuses)
+{
+    static const struct {
+        const char *key;
+        enum wr_failure_mode server;
+        bool is_on_trial; /* the server */
+        bool want;
+    } rows[] = {
+        {"none", WR_FAILURE_ERROR, false, true},   {"none", WR_FAILURE_DENY, false, true},
+        {"none", WR_FAILURE_ALLOW, false, false},  {"none", WR_FAILURE_LOCAL, false, false},
+        {"error", WR_FAILURE_LOCAL, false, true},  {"deny", WR_FAILURE_LOCAL, false, true},
+        {"allow", WR_FAILURE_DENY, false, false},  {"local", WR_FAILURE_DENY, false, false},
+        {"shadow", WR_FAILURE_DENY, false, false}, {"quota", WR_FAILURE_DENY, false, false},
+        {"tried", WR_FAILURE_DENY, false, false},  {"layers", WR_FAILURE_LOCAL, false, true},
+        {"deny", WR_FAILURE_DENY, true, false},    {"layers", WR_FAILURE_LOCAL, true, false},
+    };
+    struct desk desk;
+
+    desk_init(&desk);
+    use_rules(&desk, fates);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        desk.settings.failure_mode = rows[i].server;
+        desk.settings.has_shadow_mode = rows[i].is_on_trial;
+        cr_assert_eq(batch_of(&desk, &rows[i].key, 1)->takes[0].refuses_unanswered, rows[i].want,
+                     "row %zu", i);
+    }
+    desk_fini(&desk);
+}
+
 Test(decision, layers_are_takes_of_one_group)
 {
     struct desk desk;

@@ -271,7 +271,8 @@ Test(fallback_store, keeps_what_memory_counts_of_itself)
 
 /*
  * Torn groups: what the remote store said of each take (d: decided, o: decided and over, x: no
- * decision), and what memory is asked for: the hits of each take, - when not at all.
+ * decision, X: none, and that refuses), and what memory is asked for: the hits of each take, - when
+ * not at all, R: it is told of a refusal.
  */
 static const struct {
     const char *what;
@@ -289,14 +290,19 @@ static const struct {
     {"groups of their own", "dx", "01", "oo", "yy", "yy", WR_CHARGE_BY_COUNT, "-1"},
     {"who has no fallback stays", "dxd", "000", "ooo", "yyy", "nyy", WR_CHARGE_BY_COUNT, "-11"},
     {"nobody to fall", "dx", "00", "oo", "yy", "yn", WR_CHARGE_BY_COUNT, "--"},
-    {"a refusal stands", "oxd", "000", "ooo", "yyy", "yyy", WR_CHARGE_BY_COUNT, "-0-"},
-    {"what counts all is counted", "ox", "00", "oa", "yy", "yy", WR_CHARGE_BY_COUNT, "-1"},
+    {"a refusal stands", "oxd", "000", "ooo", "yyy", "yyy", WR_CHARGE_BY_COUNT, "R1-"},
+    {"what counts all is counted", "ox", "00", "oa", "yy", "yy", WR_CHARGE_BY_COUNT, "R1"},
     {"a shadow refuses nobody", "ox", "00", "oo", "ny", "yy", WR_CHARGE_BY_COUNT, "11"},
     {"a refusal elsewhere", "ox", "01", "oo", "yy", "yy", WR_CHARGE_BY_COUNT, "-1"},
+    {"no answer refuses", "xX", "00", "oo", "yy", "yn", WR_CHARGE_BY_COUNT, "1R"},
+    {"no answer refuses elsewhere", "Xx", "01", "oo", "yy", "ny", WR_CHARGE_BY_COUNT, "-1"},
+    {"no answer refuses whom memory is asked for", "Xdx", "000", "ooo", "yyy", "nyy",
+     WR_CHARGE_BY_COUNT, "R-1"},
     {"stop is one group", "dx", "01", "aa", "yy", "yy", WR_CHARGE_STOP, "11"},
-    {"stop by a shadow", "ox", "01", "aa", "ny", "yy", WR_CHARGE_STOP, "-0"},
-    {"stop gives refunds", "ox", "01", "ar", "yy", "yy", WR_CHARGE_STOP, "-1"},
-    {"stop books what must be", "ox", "01", "aA", "yy", "yy", WR_CHARGE_STOP, "-1"},
+    {"stop by a shadow", "ox", "01", "aa", "ny", "yy", WR_CHARGE_STOP, "R1"},
+    {"stop for lack of an answer", "Xx", "01", "aa", "yy", "ny", WR_CHARGE_STOP, "R1"},
+    {"stop gives refunds", "ox", "01", "ar", "yy", "yy", WR_CHARGE_STOP, "R1"},
+    {"stop books what must be", "ox", "01", "aA", "yy", "yy", WR_CHARGE_STOP, "R1"},
 };
 
 static struct wr_take torn_take(size_t c, size_t i)
@@ -310,7 +316,21 @@ static struct wr_take torn_take(size_t c, size_t i)
     take.is_refund = torn[c].counts[i] == 'r';
     take.is_enforced = torn[c].enforced[i] == 'y';
     take.has_local_fallback = torn[c].fallback[i] == 'y';
+    take.refuses_unanswered = torn[c].remote[i] == 'X';
     return take;
+}
+
+/* A refusal has no key. */
+static void assert_seen(size_t c, size_t i, const struct wr_take *seen)
+{
+    const bool is_refusal = torn[c].local[i] == 'R';
+    const char key[] = {"abc"[i], '\0'};
+
+    cr_assert(wr_str_equal(seen->key, wr_str_of(is_refusal ? "" : key)), "%s: %zu", torn[c].what,
+              i);
+    cr_assert_eq(seen->hits, 1, "%s: %zu", torn[c].what, i);
+    cr_assert_eq(seen->limit.requests, is_refusal ? 0 : 10, "%s: %zu", torn[c].what, i);
+    cr_assert_eq(seen->group, (uint32_t) (torn[c].groups[i] - '0'), "%s: %zu", torn[c].what, i);
 }
 
 static void assert_torn(size_t c, const struct wr_fake_backend *local)
@@ -320,9 +340,7 @@ static void assert_torn(size_t c, const struct wr_fake_backend *local)
     for (size_t i = 0; torn[c].remote[i] != '\0'; i++) {
         if (torn[c].local[i] != '-') {
             cr_assert_lt(n, local->n_seen, "%s", torn[c].what);
-            cr_assert_eq(local->seen[n].key.ptr[0], "abc"[i], "%s", torn[c].what);
-            cr_assert_eq(local->seen[n].hits, (uint64_t) (torn[c].local[i] - '0'),
-                         "%s: hits of %zu", torn[c].what, i);
+            assert_seen(c, i, &local->seen[n]);
             n++;
         }
     }
@@ -341,7 +359,9 @@ Test(fallback_store, judges_torn_groups_as_a_whole)
         begin_with(&local.backend);
         for (size_t i = 0; i < n; i++) {
             takes[i] = torn_take(c, i);
-            remote.answers[i] = torn[c].remote[i] == 'x' ? WR_TAKE_AWAY : WR_TAKE_DECIDED;
+            remote.answers[i] = torn[c].remote[i] == 'x' || torn[c].remote[i] == 'X'
+                                    ? WR_TAKE_AWAY
+                                    : WR_TAKE_DECIDED;
             remote.verdicts[i].over = torn[c].remote[i] == 'o';
         }
         handed.batch.mode = torn[c].mode;
@@ -349,9 +369,53 @@ Test(fallback_store, judges_torn_groups_as_a_whole)
         cr_assert_eq(handed.n_done, 1);
         assert_torn(c, &local);
         for (size_t i = 0; i < n; i++) {
-            cr_assert_eq(takes[i].is_degraded, torn[c].local[i] != '-', "%s: %zu", torn[c].what, i);
+            cr_assert_eq(takes[i].is_degraded, torn[c].local[i] == '1', "%s: %zu", torn[c].what, i);
             cr_assert_eq(takes[i].hits, 1);
         }
+        end();
+    }
+}
+
+/* Calls of a take that refuses without an answer, and of one with the fallback, whose limit is 4.
+ */
+static const struct {
+    enum wr_count count;
+    enum wr_charge_mode mode;
+    bool refuses, is_over;
+    uint64_t hits;
+    uint64_t remaining; /* of the second, after three calls */
+} refused[] = {
+    {WR_COUNT_ALL_OR_NOTHING, WR_CHARGE_BY_COUNT, true, false, 1, 4},
+    {WR_COUNT_ALL_OR_NOTHING, WR_CHARGE_BY_COUNT, false, false, 1, 1},
+    {WR_COUNT_ALL_OR_NOTHING, WR_CHARGE_BY_COUNT, true, true, 7, 4},
+    {WR_COUNT_ADMITTED, WR_CHARGE_BY_COUNT, true, false, 1, 1},
+    {WR_COUNT_ALL, WR_CHARGE_BY_COUNT, true, false, 1, 1},
+    {WR_COUNT_ALL, WR_CHARGE_STOP, true, false, 1, 4},
+    {WR_COUNT_ALL, WR_CHARGE_STOP, false, false, 1, 1},
+};
+
+Test(fallback_store, charges_no_group_that_is_refused_for_lack_of_an_answer)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct wr_take look = take_of("l", 4);
+
+        begin(1);
+        remote.answers[0] = remote.answers[1] = WR_TAKE_AWAY;
+        handed.batch.mode = refused[i].mode;
+        for (int n = 0; n < 3; n++) {
+            struct wr_take takes[] = {take_of("e", 100), take_of("l", 4)};
+
+            takes[0].has_local_fallback = false;
+            takes[0].refuses_unanswered = refused[i].refuses;
+            takes[1].limit.count = refused[i].count;
+            takes[1].hits = refused[i].hits;
+            handed_put(&handed, backend, takes, 2);
+            cr_assert_eq(takes[0].answer, WR_TAKE_AWAY);
+            cr_assert_eq(takes[1].answer, WR_TAKE_DECIDED);
+            cr_assert_eq(takes[1].verdict.over, refused[i].is_over, "case %zu", i);
+        }
+        look.hits = 0;
+        cr_assert_eq(put_one(look).verdict.remaining, refused[i].remaining, "case %zu", i);
         end();
     }
 }
