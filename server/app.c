@@ -35,6 +35,7 @@
 #define MAX_NOTES 100
 #define MAX_WATCHERS 1000
 #define TAKES_DEFAULT 2048
+#define TAKES_DEFAULT_REDIS 256
 /* Some 20 for the server itself, and as many for connections. */
 #define LEAST_DESCRIPTORS 48
 #define N_METHODS (1 + WR_HEALTH_METHODS + WR_REFLECTION_METHODS)
@@ -68,14 +69,19 @@ static int fail(int code, const char *what)
     return code;
 }
 
-/* Two limits for each of as many descriptors as the default allows; and whoever allows more
- * descriptors has one for each. */
+/* In memory two limits for each of as many descriptors as the default allows; and whoever allows
+ * more descriptors has one for each. Redis must have judged them within the default timeout, while
+ * others wait for it. */
 static size_t max_takes_of(const struct wr_options *options)
 {
-    const uint64_t least =
-        options->max_descriptors > TAKES_DEFAULT ? options->max_descriptors : TAKES_DEFAULT;
-
-    return (size_t) (options->max_takes == 0 ? least : options->max_takes);
+    if (options->max_takes != 0) {
+        return (size_t) options->max_takes;
+    }
+    if (options->store == WR_STORE_REDIS) {
+        return TAKES_DEFAULT_REDIS;
+    }
+    return options->max_descriptors > TAKES_DEFAULT ? (size_t) options->max_descriptors
+                                                    : TAKES_DEFAULT;
 }
 
 static struct wr_settings settings_of(const struct wr_options *options)

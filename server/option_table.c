@@ -335,8 +335,8 @@ const struct wr_option_row wr_option_rows[] = {
      .default_text = "0",
      .max = 16000000,
      .help = "N  most limits that the descriptors of a request may meet together, since a store "
-             "judges them in one step while others wait; beyond: RESOURCE_EXHAUSTED; 0: 2048, or "
-             "--max-descriptors where that is more"},
+             "judges them in one step while others wait; beyond: RESOURCE_EXHAUSTED; 0: 256 with "
+             "--store redis; in memory 2048, or --max-descriptors where that is more"},
     {.variable = "BACKEND_TYPE",
      .kind = WR_OPTION_CHOICE,
      .offset = AT(store),
