@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "metrics/metrics.h"
 #include "rpc/acceptor.h"
@@ -21,14 +22,6 @@
 #define LEAST_GRACE_US 1000000
 /* Those that are cut short then are told so before the connections are reset. */
 #define LAST_WORDS_US 200000
-
-static int64_t mono_us(void)
-{
-    struct timespec now = {0};
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static void wait_us(int64_t us)
 {
@@ -52,13 +45,13 @@ static bool age_suffices(const struct wr_drain *drain)
 static void serve_on(const struct wr_drain *drain, int64_t end_us)
 {
     const bool waits_for_all = age_suffices(drain);
-    int64_t now_us = mono_us(), last_call_us = now_us;
+    int64_t now_us = wr_clock_mono_us(), last_call_us = now_us;
     uint64_t n_calls = wr_metrics_sum(drain->metrics, WR_METRIC_CALLS);
 
     while (now_us < end_us && (waits_for_all || now_us - last_call_us < QUIET_US) &&
            wr_acceptor_count(drain->acceptor) > 0) {
         wait_us(TICK_US);
-        now_us = mono_us();
+        now_us = wr_clock_mono_us();
 
         const uint64_t n_now = wr_metrics_sum(drain->metrics, WR_METRIC_CALLS);
 
@@ -74,7 +67,7 @@ void wr_drain_run(const struct wr_drain *drain)
     wr_health_drain(drain->health);
     wait_us(drain->delay_us);
 
-    const int64_t end_us = mono_us() + drain->timeout_us;
+    const int64_t end_us = wr_clock_mono_us() + drain->timeout_us;
 
     /* A client that never pauses keeps a thread of ours or of C core's until it is cut off. */
     wr_acceptor_close_at(drain->acceptor, end_us + LEAST_GRACE_US + LAST_WORDS_US);
@@ -87,7 +80,7 @@ void wr_drain_run(const struct wr_drain *drain)
     serve_on(drain, end_us);
     wr_log(WR_LOG_INFO, "shutting down, %zu connections open", wr_acceptor_count(drain->acceptor));
 
-    const int64_t left_us = end_us - mono_us();
+    const int64_t left_us = end_us - wr_clock_mono_us();
 
     wr_grpc_server_stop(drain->server, left_us < LEAST_GRACE_US ? LEAST_GRACE_US : left_us);
 }

@@ -16,6 +16,11 @@ static int64_t read_us(clockid_t id)
     return (int64_t) t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+int64_t wr_clock_mono_us(void)
+{
+    return read_us(CLOCK_MONOTONIC);
+}
+
 /* Wall time first: what passes between the reads then looks like a small step back, which is
  * waited out, and not like a step forward, which would be kept. */
 static struct wr_now read_system(void *context)

@@ -43,4 +43,7 @@ void wr_clock_init(struct wr_clock *clock, wr_clock_source_fn source, void *cont
 
 struct wr_now wr_clock_read(struct wr_clock *clock);
 
+/* The system's monotonic time, for those who wait and need no wall time. */
+int64_t wr_clock_mono_us(void);
+
 #endif

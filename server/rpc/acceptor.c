@@ -15,10 +15,10 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -166,18 +166,10 @@ enum wr_err wr_acceptor_new(const struct wr_acceptor_options *options,
     return WR_OK;
 }
 
-static int64_t mono_us(void)
-{
-    struct timespec now = {0};
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void begin_pause(struct wr_acceptor *acceptor)
 {
     acceptor->is_paused = true;
-    acceptor->pause_end_us = mono_us() + PAUSE_US;
+    acceptor->pause_end_us = wr_clock_mono_us() + PAUSE_US;
 }
 
 /* Pauses for what others hold: descriptors, memory. */
@@ -187,7 +179,7 @@ static void pause_for(struct wr_acceptor *acceptor, int error)
 
     begin_pause(acceptor);
     wr_metrics_add(acceptor->metrics, WR_METRIC_ACCEPT_PAUSES, 1);
-    if (wr_log_limit_pass(&acceptor->pause_limit, mono_us(), &skipped)) {
+    if (wr_log_limit_pass(&acceptor->pause_limit, wr_clock_mono_us(), &skipped)) {
         wr_log(
             WR_LOG_WARN,
             "connections wait: %s; raise the limit on open files (ulimit -n) or lower the cap on "
@@ -207,7 +199,7 @@ static void note_cap(struct wr_acceptor *acceptor)
     }
     acceptor->is_at_cap = true;
     wr_metrics_add(acceptor->metrics, WR_METRIC_CONNECTIONS_REFUSED, 1);
-    if (wr_log_limit_pass(&acceptor->cap_limit, mono_us(), &skipped)) {
+    if (wr_log_limit_pass(&acceptor->cap_limit, wr_clock_mono_us(), &skipped)) {
         wr_log(WR_LOG_WARN,
                "connections wait: %zu are open, which is the cap (reached %" PRIu64
                " more times since the last such line)",
@@ -229,7 +221,8 @@ static void take_in(struct wr_acceptor *acceptor, int fd)
 {
     const int on = 1;
 
-    if (!remember(acceptor, fd) || wr_newcomers_add(acceptor->newcomers, fd, mono_us()) != WR_OK) {
+    if (!remember(acceptor, fd) ||
+        wr_newcomers_add(acceptor->newcomers, fd, wr_clock_mono_us()) != WR_OK) {
         (void) close(fd);
         pause_for(acceptor, ENOMEM);
         return;
@@ -307,7 +300,7 @@ static int wait_ms(const struct wr_acceptor *acceptor)
     const int64_t due_us = wr_newcomers_due_us(acceptor->newcomers);
     const int64_t end_us =
         acceptor->is_paused && acceptor->pause_end_us < due_us ? acceptor->pause_end_us : due_us;
-    const int64_t left_us = end_us == INT64_MAX ? 0 : end_us - mono_us();
+    const int64_t left_us = end_us == INT64_MAX ? 0 : end_us - wr_clock_mono_us();
 
     if (end_us == INT64_MAX) {
         return -1;
@@ -325,7 +318,7 @@ static void shut_sockets(struct wr_acceptor *acceptor, int64_t end_us)
     }
     (void) poll(NULL, 0, HANDSHAKES_MS);
     for (size_t i = 0; i < acceptor->n_sockets; i++) {
-        while (accept_one(acceptor, acceptor->polled[i].fd) && mono_us() < end_us) {
+        while (accept_one(acceptor, acceptor->polled[i].fd) && wr_clock_mono_us() < end_us) {
             continue;
         }
         wr_listen_shut(acceptor->options.listen, i);
@@ -337,13 +330,13 @@ static void shut_sockets(struct wr_acceptor *acceptor, int64_t end_us)
 static void finish(struct wr_acceptor *acceptor)
 {
     struct pollfd *const spoken = &acceptor->polled[acceptor->n_sockets + 1];
-    const int64_t end_us = mono_us() + LAST_WAIT_US;
+    const int64_t end_us = wr_clock_mono_us() + LAST_WAIT_US;
     int64_t now_us = 0;
 
     shut_sockets(acceptor, end_us);
-    while (!wr_newcomers_is_empty(acceptor->newcomers) && (now_us = mono_us()) < end_us) {
+    while (!wr_newcomers_is_empty(acceptor->newcomers) && (now_us = wr_clock_mono_us()) < end_us) {
         (void) poll(spoken, 1, (int) ((end_us - now_us) / 1000 + 1));
-        wr_newcomers_turn(acceptor->newcomers, mono_us());
+        wr_newcomers_turn(acceptor->newcomers, wr_clock_mono_us());
     }
     wr_newcomers_dismiss(acceptor->newcomers);
 }
@@ -369,10 +362,10 @@ static void run(void *context)
         }
         if (!acceptor->is_paused) {
             accept_some(acceptor);
-        } else if (mono_us() >= acceptor->pause_end_us) {
+        } else if (wr_clock_mono_us() >= acceptor->pause_end_us) {
             acceptor->is_paused = false;
         }
-        wr_newcomers_turn(acceptor->newcomers, mono_us());
+        wr_newcomers_turn(acceptor->newcomers, wr_clock_mono_us());
     }
 }
 

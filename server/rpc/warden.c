@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "rpc/connections.h"
 #include "rpc/socket.h"
 
@@ -74,14 +74,6 @@ static void look(struct wr_warden *warden, int64_t mono_us)
     }
 }
 
-static int64_t now_us(void)
-{
-    struct timespec now = {0};
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static int64_t due_us(const struct wr_warden *warden)
 {
     const int64_t memory_us = wr_memory_guard_due_us(&warden->memory);
@@ -96,12 +88,12 @@ static void run(void *context)
     struct pollfd stop = {.fd = warden->stop_fd, .events = POLLIN};
 
     for (;;) {
-        const int64_t left_us = due_us(warden) - now_us();
+        const int64_t left_us = due_us(warden) - wr_clock_mono_us();
 
         if (poll(&stop, 1, left_us > 0 ? (int) (left_us / 1000 + 1) : 0) > 0) {
             return;
         }
-        look(warden, now_us());
+        look(warden, wr_clock_mono_us());
     }
 }
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/log_notes.h"
@@ -51,14 +51,6 @@ struct wr_reload {
     /* Released by stop, acquired by the thread. */
     _Atomic bool is_stopping;
 };
-
-static int64_t mono_us(void)
-{
-    struct timespec now = {0};
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 /* Called behind the reading of the file at `path`. */
 static bool was_moved_in(void *context, const char *path)
@@ -176,7 +168,7 @@ static void log_no_memory(struct wr_reload *reload)
 {
     uint64_t skipped = 0;
 
-    if (wr_log_limit_pass(&reload->memory_limit, mono_us(), &skipped)) {
+    if (wr_log_limit_pass(&reload->memory_limit, wr_clock_mono_us(), &skipped)) {
         wr_log(WR_LOG_ERROR, "out of memory while rules were loaded: those in force stay");
     }
 }
@@ -197,7 +189,7 @@ static void log_look(struct wr_reload *reload, struct wr_diag *diag)
 
 static enum wr_err see(struct wr_reload *reload)
 {
-    const int64_t begin_us = mono_us();
+    const int64_t begin_us = wr_clock_mono_us();
     struct wr_diag diag;
 
     wr_diag_init(&diag, MAX_NOTES);
@@ -205,7 +197,7 @@ static enum wr_err see(struct wr_reload *reload)
     const enum wr_err err = wr_file_set_look(&reload->set.files, begin_us, &diag);
 
     log_look(reload, &diag);
-    reload->look_us = mono_us() - begin_us;
+    reload->look_us = wr_clock_mono_us() - begin_us;
     return err;
 }
 
@@ -233,7 +225,7 @@ static void use(struct wr_reload *reload, struct wr_rule_set_change *change)
  * further takes are only counted. */
 static void log_take(struct wr_reload *reload, const struct wr_diag *diag)
 {
-    const int64_t second = mono_us() / 1000000;
+    const int64_t second = wr_clock_mono_us() / 1000000;
 
     if (second != reload->notes_second) {
         reload->notes_second = second;
@@ -276,7 +268,7 @@ enum wr_err wr_reload_load(struct wr_reload *reload)
     enum wr_err err = see(reload);
 
     if (err == WR_OK) {
-        err = take(reload, mono_us(), true);
+        err = take(reload, wr_clock_mono_us(), true);
     }
     if (err != WR_OK) {
         return err;
@@ -305,7 +297,7 @@ static bool is_empty_for_good(const struct wr_reload *reload, int64_t now_us, in
 static void hasten(struct wr_reload *reload)
 {
     const int64_t wait_us = BURST_US + 2 * reload->look_us;
-    const int64_t due_us = mono_us() + wait_us;
+    const int64_t due_us = wr_clock_mono_us() + wait_us;
 
     if (due_us < reload->due_us) {
         reload->due_us = due_us;
@@ -315,7 +307,7 @@ static void hasten(struct wr_reload *reload)
 /* Looks at the files, takes them if they are due, and sets when to look again. */
 static void look(struct wr_reload *reload)
 {
-    const int64_t now_us = mono_us();
+    const int64_t now_us = wr_clock_mono_us();
     const int64_t poll_us = now_us + reload->options.poll_us;
     int64_t due_us = INT64_MAX;
 
@@ -349,7 +341,7 @@ static void wait(struct wr_reload *reload)
         {.fd = reload->wake_fd, .events = POLLIN},
         {.fd = reload->watch == NULL ? -1 : wr_watch_fd(reload->watch), .events = POLLIN},
     };
-    const int64_t left_us = reload->due_us - mono_us();
+    const int64_t left_us = reload->due_us - wr_clock_mono_us();
 
     if (left_us > 0) {
         (void) poll(polled, 2, (int) ((left_us + 999) / 1000));
@@ -372,7 +364,7 @@ static void run(void *context)
     /* Calls go first where processors are short. On Linux this is about the thread alone. */
     (void) setpriority(PRIO_PROCESS, 0, NICENESS);
     while (!is_stopping(reload)) {
-        if (reload->due_us <= mono_us()) {
+        if (reload->due_us <= wr_clock_mono_us()) {
             look(reload);
         }
         wait(reload);

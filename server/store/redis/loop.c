@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/thread.h"
 
 #define EVENTS_PER_TURN 64
@@ -42,14 +43,6 @@ struct wr_redis_loop {
     atomic_bool is_asleep;
 };
 
-static int64_t read_clock(void)
-{
-    struct timespec t;
-
-    WR_ASSERT(clock_gettime(CLOCK_MONOTONIC, &t) == 0);
-    return (int64_t) t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 enum wr_err wr_redis_loop_new(const char *name, struct wr_metrics_block *metrics,
                               struct wr_redis_loop **out_loop)
 {
@@ -62,7 +55,7 @@ enum wr_err wr_redis_loop_new(const char *name, struct wr_metrics_block *metrics
         .metrics = metrics,
         .epoll = epoll_create1(EPOLL_CLOEXEC),
         .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-        .now_us = read_clock(),
+        .now_us = wr_clock_mono_us(),
     };
     (void) snprintf(loop->thread.name, sizeof loop->thread.name, "%s", name);
     loop->random =
@@ -184,7 +177,7 @@ static int64_t wait_us(struct wr_redis_loop *loop)
         return -1;
     }
 
-    const int64_t left_us = next_us - read_clock();
+    const int64_t left_us = next_us - wr_clock_mono_us();
 
     return left_us > 0 ? left_us : 0;
 }
@@ -224,7 +217,7 @@ static void turn(struct wr_redis_loop *loop)
     const int n = wait_for_events(loop, events, wait_us(loop));
 
     atomic_store_explicit(&loop->is_asleep, false, memory_order_relaxed);
-    loop->now_us = read_clock();
+    loop->now_us = wr_clock_mono_us();
     run_events(loop, events, n);
     (void) run_inbox(loop);
     wr_redis_timers_run(&loop->timers, loop->now_us);

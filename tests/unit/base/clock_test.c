@@ -249,3 +249,15 @@ Test(clock, reads_the_system_in_order)
         before = now;
     }
 }
+
+Test(clock, monotonic_time_is_that_of_the_system)
+{
+    struct wr_clock clock;
+
+    wr_clock_init(&clock, NULL, NULL);
+
+    const int64_t before_us = wr_clock_mono_us();
+    const int64_t now_us = wr_clock_read(&clock).mono_us;
+
+    cr_assert(before_us <= now_us && now_us <= wr_clock_mono_us());
+}
