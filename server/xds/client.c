@@ -53,7 +53,7 @@ struct wr_xds_client {
     struct wr_xds_session session;
     struct wr_publisher publisher;
     struct wr_metrics_block *metrics; /* borrowed; of the thread */
-    struct wr_xds_pauses pauses;
+    struct wr_pauses pauses;
     struct wr_arena arena; /* of the answer */
     uint64_t random;
     int64_t pause_us;          /* the last */
@@ -97,7 +97,7 @@ static bool is_stopping(struct wr_xds_client *client)
 
 static enum wr_err open_session(struct wr_xds_client *client)
 {
-    struct wr_xds_pauses repeats = client->options.pauses;
+    struct wr_pauses repeats = client->options.pauses;
 
     if (repeats.max_us > REPEAT_PAUSE_MAX_US) {
         repeats.max_us = REPEAT_PAUSE_MAX_US;
@@ -372,7 +372,7 @@ static void log_end(struct wr_xds_client *client)
 static void judge_stream(struct wr_xds_client *client)
 {
     if (client->has_response && mono_us() - client->opened_us > client->pause_us) {
-        wr_xds_pauses_reset(&client->pauses);
+        wr_pauses_reset(&client->pauses);
     }
 }
 
@@ -422,7 +422,7 @@ static void pause_for(struct wr_xds_client *client)
 {
     struct pollfd polled = {.fd = client->wake_fd, .events = POLLIN};
 
-    client->pause_us = wr_xds_pauses_next(&client->pauses, draw(client));
+    client->pause_us = wr_pauses_next_half(&client->pauses, draw(client));
     wr_log(WR_LOG_DEBUG, "control plane %s: the next attempt is in %.1f s",
            client->options.stream.target, (double) client->pause_us / 1e6);
     (void) poll(&polled, 1, (int) ((client->pause_us + 999) / 1000));

@@ -9,11 +9,11 @@
 #define WR_XDS_CLIENT_H
 
 #include "base/err.h"
+#include "base/pauses.h"
 #include "metrics/metrics.h"
 #include "rules/current.h"
 #include "rules/load.h"
 #include "wire/discovery.h"
-#include "xds/pauses.h"
 #include "xds/stream.h"
 
 struct wr_xds_client;
@@ -22,7 +22,7 @@ struct wr_xds_client;
 struct wr_xds_client_options {
     struct wr_xds_stream_options stream;
     struct wr_discovery_node node;
-    struct wr_xds_pauses pauses;        /* between two attempts */
+    struct wr_pauses pauses;            /* between two attempts */
     const struct wr_load_options *load; /* bounds and switches; its paths mean nothing */
     struct wr_current_rules *current;   /* where rules are published */
     struct wr_metrics *metrics;

@@ -13,8 +13,7 @@ static const struct wr_str rules_type = WR_STR(WR_RULES_TYPE_URL);
 
 enum wr_err wr_xds_session_init(struct wr_xds_session *session,
                                 const struct wr_discovery_node *node,
-                                const struct wr_load_options *load,
-                                const struct wr_xds_pauses *repeats)
+                                const struct wr_load_options *load, const struct wr_pauses *repeats)
 {
     *session = (struct wr_xds_session){.node = *node, .repeats = *repeats};
     wr_xds_resources_init(&session->resources, load);
@@ -36,7 +35,7 @@ static struct wr_discovery_request request_of(const struct wr_xds_session *sessi
 void wr_xds_session_calm(struct wr_xds_session *session)
 {
     session->n_vain = 0;
-    wr_xds_pauses_reset(&session->repeats);
+    wr_pauses_reset(&session->repeats);
 }
 
 bool wr_xds_session_begin(struct wr_xds_session *session, struct wr_arena *arena,
@@ -185,7 +184,7 @@ static int64_t delay_of(struct wr_xds_session *session, bool is_vain, uint64_t r
         wr_xds_session_calm(session);
         return 0;
     }
-    return ++session->n_vain < SEEN_MANY ? 0 : wr_xds_pauses_next(&session->repeats, random);
+    return ++session->n_vain < SEEN_MANY ? 0 : wr_pauses_next_half(&session->repeats, random);
 }
 
 static bool encode_answer(const struct wr_xds_session *session,

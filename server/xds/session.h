@@ -21,10 +21,10 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/pauses.h"
 #include "base/str.h"
 #include "rules/load.h"
 #include "wire/discovery.h"
-#include "xds/pauses.h"
 #include "xds/resources.h"
 
 /* Bytes of the reason that is sent back with a refusal. */
@@ -43,7 +43,7 @@ struct wr_xds_session {
     /* of the stream */
     bool has_response;
     size_t n_vain; /* in a row: the same content, or refused again */
-    struct wr_xds_pauses repeats;
+    struct wr_pauses repeats;
 };
 
 /* What comes of a response. */
@@ -59,7 +59,7 @@ struct wr_xds_answer {
 WR_MUST_USE enum wr_err wr_xds_session_init(struct wr_xds_session *session,
                                             const struct wr_discovery_node *node,
                                             const struct wr_load_options *load,
-                                            const struct wr_xds_pauses *repeats);
+                                            const struct wr_pauses *repeats);
 
 void wr_xds_session_fini(struct wr_xds_session *session);
 

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct wr_load_options load = {
         .bounds = {.max_file_bytes = 1 << 14, .max_depth = 8, .max_nodes = 1 << 10}};
     static const struct wr_discovery_node node = {.id = WR_STR("n")};
-    static const struct wr_xds_pauses pauses = {.min_us = 1, .max_us = 1};
+    static const struct wr_pauses pauses = {.min_us = 1, .max_us = 1};
     const struct wr_str response = {.ptr = (const char *) data, .len = size};
     struct wr_xds_session session;
     struct wr_xds_answer first = {0}, again = {0};

@@ -245,7 +245,7 @@ enum wr_err wr_redis_link_new(const struct wr_redis_link_options *options,
     link->beat = (struct wr_redis_timer){.on_due = wr_redis_link_beat_due, .context = link};
     link->waiting.end = &link->waiting.first;
     link->breaker.max_timeouts = options->limits.breaker_timeouts;
-    link->pauses = (struct wr_redis_pauses){
+    link->pauses = (struct wr_pauses){
         .min_us = options->limits.pause_min_us,
         .max_us = options->limits.pause_max_us,
     };
@@ -294,7 +294,7 @@ enum wr_err wr_redis_link_move(struct wr_redis_link *link, struct wr_redis_place
     if (!set_place(link, place)) {
         return WR_ERR_NO_MEMORY;
     }
-    wr_redis_pauses_reset(&link->pauses);
+    wr_pauses_reset(&link->pauses);
     link->is_moving = true;
     link->has_failed = link->is_doubted = false;
     if (link->state == WR_REDIS_LINK_UP) {

@@ -44,7 +44,7 @@ void wr_redis_link_beat_due(struct wr_redis_timer *timer, int64_t mono_us)
 static void probe_again(struct wr_redis_link *link)
 {
     const int64_t pause_us =
-        wr_redis_pauses_next(&link->pauses, wr_redis_loop_random(link->options.loop));
+        wr_pauses_next(&link->pauses, wr_redis_loop_random(link->options.loop));
 
     if (link->breaker.is_open) {
         wr_redis_link_log_away(link, link->held_why);
@@ -80,7 +80,7 @@ void wr_redis_link_beat_answered(struct wr_redis_link *link, const struct redisR
     }
     (void) wr_redis_breaker_close(&link->breaker);
     if (!link->is_doubted) {
-        wr_redis_pauses_reset(&link->pauses);
+        wr_pauses_reset(&link->pauses);
         wr_redis_link_log_back(link);
     }
     wr_redis_link_set_timer(link, &link->beat, link->options.limits.beat_us);

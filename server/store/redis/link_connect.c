@@ -272,7 +272,7 @@ void wr_redis_link_hang_up(struct wr_redis_link *link)
 static void rest(struct wr_redis_link *link, bool was_of_use)
 {
     const int64_t pause_us =
-        wr_redis_pauses_next(&link->pauses, wr_redis_loop_random(link->options.loop));
+        wr_pauses_next(&link->pauses, wr_redis_loop_random(link->options.loop));
 
     link->state = WR_REDIS_LINK_RESTING;
     wr_redis_link_set_timer(link, &link->timer, was_of_use ? 0 : pause_us);

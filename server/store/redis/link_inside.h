@@ -14,14 +14,15 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "base/pauses.h"
 #include "metrics/metrics.h"
+#include "store/redis/breaker.h"
 #include "store/redis/bulletin.h"
 #include "store/redis/dialogue.h"
 #include "store/redis/link.h"
 #include "store/redis/loop.h"
 #include "store/redis/request.h"
 #include "store/redis/resolve.h"
-#include "store/redis/retry.h"
 #include "store/redis/socket.h"
 #include "store/redis/time.h"
 
@@ -74,7 +75,7 @@ struct wr_redis_link {
     struct wr_redis_dialogue dialogue;
     struct wr_redis_queue waiting;
     struct wr_redis_breaker breaker;
-    struct wr_redis_pauses pauses;
+    struct wr_pauses pauses;
     struct wr_redis_time time;
     int64_t beat_us;      /* when the beat that is out was sent */
     int64_t time_sent_us; /* the same of TIME */

@@ -220,7 +220,7 @@ static void hand_over(struct wr_redis_link *link, struct wr_redis_request *reque
         link->is_doubted = true;
         return;
     }
-    wr_redis_pauses_reset(&link->pauses);
+    wr_pauses_reset(&link->pauses);
     if (link->is_doubted) {
         link->is_doubted = false;
         wr_redis_link_log_back(link);

@@ -7,11 +7,11 @@
 #include <hiredis/hiredis.h>
 
 #include "base/log.h"
+#include "base/pauses.h"
 #include "metrics/metrics.h"
 #include "store/redis/fault.h"
 #include "store/redis/loop.h"
 #include "store/redis/parking.h"
-#include "store/redis/retry.h"
 #include "store/redis/route.h"
 #include "store/redis/target.h"
 #include "store/redis/watcher.h"
@@ -36,7 +36,7 @@ struct sentinel {
     struct wr_redis_witness *said;        /* owned; by each of them, last */
     size_t n;
     struct wr_redis_timer look, choice;
-    struct wr_redis_pauses pauses;
+    struct wr_pauses pauses;
     struct wr_redis_parking parking; /* of requests that a replica has refused */
     int64_t looked_us;
     int64_t older_since_us; /* an older configuration than the current one is all that is told since
@@ -83,7 +83,7 @@ static void look_later(struct sentinel *sentinel)
     int64_t pause_us = PERIOD_US - PERIOD_US / 5 + (int64_t) (random % (2 * PERIOD_US / 5));
 
     if (!wr_redis_link_is_ready(sentinel->primary)) {
-        pause_us = PAUSE_MIN_US + wr_redis_pauses_next(&sentinel->pauses, random);
+        pause_us = PAUSE_MIN_US + wr_pauses_next(&sentinel->pauses, random);
     }
     set_timer(sentinel, &sentinel->look, now(sentinel) + pause_us);
 }
@@ -194,7 +194,7 @@ static void primary_ready(void *context, struct wr_redis_link *link, bool is_rea
 
     (void) link;
     if (is_ready) {
-        wr_redis_pauses_reset(&sentinel->pauses);
+        wr_pauses_reset(&sentinel->pauses);
     } else {
         look_soon(sentinel);
     }
@@ -382,7 +382,7 @@ enum wr_err wr_redis_sentinel_new(const struct wr_redis_route_frame *frame,
     sentinel->current.epoch = -1;
     sentinel->look = (struct wr_redis_timer){.on_due = look, .context = sentinel};
     sentinel->choice = (struct wr_redis_timer){.on_due = choose, .context = sentinel};
-    sentinel->pauses = (struct wr_redis_pauses){.min_us = PAUSE_MIN_US, .max_us = PAUSE_MAX_US};
+    sentinel->pauses = (struct wr_pauses){.min_us = PAUSE_MIN_US, .max_us = PAUSE_MAX_US};
     wr_redis_parking_init(&sentinel->parking, frame->link.loop, send_parked, sentinel);
 
     enum wr_err err = make_primary(sentinel);

@@ -60,7 +60,7 @@ static void look_later(struct wr_redis_survey *survey, bool has_worked)
     int64_t pause_us = GAP_US + jitter(survey, GAP_US);
 
     if (has_worked && is_whole(survey)) {
-        wr_redis_pauses_reset(&survey->pauses);
+        wr_pauses_reset(&survey->pauses);
         pause_us = survey->is_due_soon
                        ? pause_us
                        : PERIOD_US - PERIOD_US / 5 + jitter(survey, 2 * PERIOD_US / 5);
@@ -68,7 +68,7 @@ static void look_later(struct wr_redis_survey *survey, bool has_worked)
         pause_us +=
             survey->is_due_soon
                 ? 0
-                : wr_redis_pauses_next(&survey->pauses, wr_redis_loop_random(survey->options.loop));
+                : wr_pauses_next(&survey->pauses, wr_redis_loop_random(survey->options.loop));
     }
     look_at(survey, now(survey) + pause_us);
 }
@@ -238,7 +238,7 @@ void wr_redis_survey_init(struct wr_redis_survey *survey,
     memset(survey, 0, sizeof *survey);
     survey->options = *options;
     survey->timer = (struct wr_redis_timer){.on_due = look, .context = survey};
-    survey->pauses = (struct wr_redis_pauses){.min_us = GAP_US, .max_us = PAUSE_MAX_US};
+    survey->pauses = (struct wr_pauses){.min_us = GAP_US, .max_us = PAUSE_MAX_US};
 }
 
 void wr_redis_survey_open(struct wr_redis_survey *survey)

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "base/pauses.h"
 #include "store/redis/nodes.h"
 #include "store/redis/request.h"
-#include "store/redis/retry.h"
 #include "store/redis/slots.h"
 #include "store/redis/timers.h"
 
@@ -50,7 +50,7 @@ struct wr_redis_survey {
     bool is_due_soon; /* something has changed since the query was sent */
     bool asks_slots;  /* CLUSTER SLOTS is asked, not SHARDS */
     int64_t asked_us; /* when the last query was sent */
-    struct wr_redis_pauses pauses;
+    struct wr_pauses pauses;
     struct wr_log_limit log;
     struct wr_redis_slots slots; /* to read into */
 };

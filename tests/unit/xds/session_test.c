@@ -9,7 +9,7 @@
 #include "wire/fields.h"
 
 static const struct wr_discovery_node node = {.id = WR_STR("me")};
-static const struct wr_xds_pauses pauses = {.min_us = 1000, .max_us = 4000};
+static const struct wr_pauses pauses = {.min_us = 1000, .max_us = 4000};
 static const struct resource_row good[] = {{"a", "A", 1, 5}, {"b", "B", 1, 6}};
 static const struct resource_row turned[] = {{"b", "B", 1, 6}, {"a", "A", 1, 5}};
 static const struct resource_row bad[] = {{"a", "A", 0, 5}, {"b", "B", 1, 7}};

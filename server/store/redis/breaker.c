@@ -1,24 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/redis/retry.h"
-
-int64_t wr_redis_pauses_next(struct wr_redis_pauses *pauses, uint64_t random)
-{
-    int64_t most_us = pauses->min_us;
-
-    for (uint32_t i = 0; i < pauses->n && most_us < pauses->max_us; i++) {
-        most_us *= 2;
-    }
-    most_us = most_us < pauses->max_us ? most_us : pauses->max_us;
-    if (pauses->n < UINT32_MAX) {
-        pauses->n++;
-    }
-    return (int64_t) (random % ((uint64_t) most_us + 1));
-}
-
-void wr_redis_pauses_reset(struct wr_redis_pauses *pauses)
-{
-    pauses->n = 0;
-}
+#include "store/redis/breaker.h"
 
 bool wr_redis_breaker_timed_out(struct wr_redis_breaker *breaker)
 {

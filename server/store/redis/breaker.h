@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When to try again: pauses that grow, with full jitter, and a breaker that holds requests off a
- * server that does not answer them.
+ * A breaker that holds requests off a server that does not answer them.
  *
  *     CLOSED ── a row of timeouts, or tripped ──► OPEN ── a probe was answered in time ──► CLOSED
  *
- * While OPEN nobody but probes, one at a time, may ask. The formula of the jitter: Brooker,
- * "Exponential Backoff And Jitter".
+ * While OPEN nobody but probes, one at a time, may ask.
  * Threads: plain values of one owner.
  */
-#ifndef WR_STORE_REDIS_RETRY_H
-#define WR_STORE_REDIS_RETRY_H
+#ifndef WR_STORE_REDIS_BREAKER_H
+#define WR_STORE_REDIS_BREAKER_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct wr_redis_pauses {
-    int64_t min_us, max_us; /* 0 < min <= max */
-    uint32_t n;             /* failures in a row */
-};
-
-/* After a failure: the pause before the next attempt, 0 to min · 2^n, at most max. `random` is any
- * number. */
-int64_t wr_redis_pauses_next(struct wr_redis_pauses *pauses, uint64_t random);
-
-/* After a success. */
-void wr_redis_pauses_reset(struct wr_redis_pauses *pauses);
 
 struct wr_redis_breaker {
     uint32_t max_timeouts; /* in a row; > 0 */
