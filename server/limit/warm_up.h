@@ -6,8 +6,8 @@
  * the limit that is enforced, rounded down; a bucket's burst climbs with it. Fixed windows take the
  * limit that holds when they begin, and keep it.
  *
- * Any hit ends idleness, a refused one, too: it is written down, unlike a peek or a refund. The wait
- * of a refused hit reckons with the climb, and with the idleness that waiting for long comes to.
+ * Any hit ends idleness, a refused one, too: it is written down, unlike a peek or a refund. The
+ * wait of a refused hit reckons with the climb, and with the idleness that a long wait comes to.
  *
  * The state of the kind follows behind this one's. Since that is another layout, counters with and
  * without warm-up must not meet: WR_IDENTITY_WARM_UP keeps them apart.
