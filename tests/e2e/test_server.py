@@ -15,7 +15,8 @@ RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests
 GOOD = weirserver.oraclelib.build_request({"domain": "d", "desc": [[["k", "a"]]]}).SerializeToString()
 PEEK = {"entries": [["k", "a"]], "hits": 0}
 # Exit codes of docs/operations.md.
-USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE = 64, 66, 69, 71, 73, 74
+USAGE, REFUSED, NO_INPUT, ADDRESS_TAKEN = 64, 65, 66, 69
+NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE = 71, 73, 74
 
 
 def weir(*words, env=None, cwd=None):
@@ -167,7 +168,8 @@ def test_no_descriptors_are_an_error(rules):
 def test_exit_codes_are_those_of_the_documentation():
     with open(os.path.join(weirserver.ROOT, "docs", "operations.md"), encoding="utf-8") as f:
         documented = re.findall(r"^\| (\d+) \|", f.read(), re.M)
-    assert [int(code) for code in documented] == [0, USAGE, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE]
+    assert [int(code) for code in documented] == [
+        0, USAGE, REFUSED, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE, 1]
 
 
 @pytest.mark.parametrize("flag, part", [
