@@ -133,8 +133,8 @@ part_arch() { run_pytest "$root/tests/arch"; }
 part_e2e() {
     build_preset asan
     build_preset release
-    # Two files at a time: most tests wait for a moment or for another process.
-    run_pytest "$root/tests/e2e" -n 2 --dist loadfile "$@"
+    # Three files at a time: most tests wait for a moment or for another process.
+    run_pytest "$root/tests/e2e" -n 3 --dist loadfile "$@"
 }
 
 part_docs() {
