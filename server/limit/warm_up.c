@@ -65,20 +65,19 @@ static void look(struct climb *climb, const struct wr_warm_up *state, const stru
     const bool is_idle =
         now_us - state->last_us >= limit->warm_up_us && !(is_fixed && end_us > now_us);
     const int64_t at_us = is_fixed ? window_start(limit, end_us, now_us) : now_us;
+    uint64_t requests = limit->requests;
 
     climb->kind = kind_of(limit);
     climb->since_us = is_foreign || is_idle ? now_us : state->since_us;
-    climb->limit = *limit;
 
     const int64_t climbed_us = at_us > climb->since_us ? at_us - climb->since_us : 0;
 
     if (climbed_us < limit->warm_up_us) {
-        climb->limit.requests =
-            limit->warm_up_start + wr_muldiv_floor(limit->requests - limit->warm_up_start,
-                                                   (uint64_t) climbed_us,
-                                                   (uint64_t) limit->warm_up_us);
+        requests = limit->warm_up_start + wr_muldiv_floor(limit->requests - limit->warm_up_start,
+                                                          (uint64_t) climbed_us,
+                                                          (uint64_t) limit->warm_up_us);
     }
-    climb->limit = enforced(limit, climb->limit.requests);
+    climb->limit = enforced(limit, requests);
 }
 
 static void note_expiry(struct wr_warm_up *state, const struct wr_limit *limit)
