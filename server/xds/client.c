@@ -23,6 +23,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/log_notes.h"
+#include "base/random.h"
 #include "base/thread.h"
 #include "rules/publisher.h"
 #include "xds/session.h"
@@ -79,15 +80,6 @@ static int64_t mono_us(void)
     const gpr_timespec now = gpr_now(GPR_CLOCK_MONOTONIC);
 
     return now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-/* xorshift64, Marsaglia; for jitter. */
-static uint64_t draw(struct wr_xds_client *client)
-{
-    client->random ^= client->random << 13;
-    client->random ^= client->random >> 7;
-    client->random ^= client->random << 17;
-    return client->random;
 }
 
 static bool is_stopping(struct wr_xds_client *client)
@@ -250,8 +242,9 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
     client->due_us = INT64_MAX;
     wr_diag_init(&diag, MAX_NOTES);
 
-    const enum wr_err err = wr_xds_session_take(&client->session, response, draw(client),
-                                                &client->arena, &diag, &answer);
+    const enum wr_err err =
+        wr_xds_session_take(&client->session, response, wr_random_next(&client->random),
+                            &client->arena, &diag, &answer);
 
     log_notes(client, &diag);
     wr_diag_fini(&diag);
@@ -422,7 +415,7 @@ static void pause_for(struct wr_xds_client *client)
 {
     struct pollfd polled = {.fd = client->wake_fd, .events = POLLIN};
 
-    client->pause_us = wr_pauses_next_half(&client->pauses, draw(client));
+    client->pause_us = wr_pauses_next_half(&client->pauses, wr_random_next(&client->random));
     wr_log(WR_LOG_DEBUG, "control plane %s: the next attempt is in %.1f s",
            client->options.stream.target, (double) client->pause_us / 1e6);
     (void) poll(&polled, 1, (int) ((client->pause_us + 999) / 1000));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "base/thread.h"
 
 #define MAX_MEMBERS 16
@@ -46,10 +47,7 @@ void wr_crew_run(size_t n, wr_crew_fn run, void *shared)
 
 uint64_t wr_crew_random(uint64_t *state)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
+    return wr_random_next(state);
 }
 
 void wr_check(bool holds, const char *format, ...)

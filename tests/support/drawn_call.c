@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "base/assert.h"
+#include "base/random.h"
 
 uint64_t wr_draw_seed(void)
 {
@@ -17,10 +18,7 @@ uint64_t wr_draw_seed(void)
 
 uint64_t wr_draw_below(uint64_t *seed, uint64_t n)
 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed % n;
+    return wr_random_next(seed) % n;
 }
 
 static uint64_t draw_hits(uint64_t *seed)

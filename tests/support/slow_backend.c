@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "base/random.h"
 #include "base/thread.h"
 
 /* A batch that waits for its end. */
@@ -140,9 +141,7 @@ static struct waiting *reverse(struct waiting *list)
 /* Marsaglia's xorshift64. */
 static bool toss(struct slow_backend *slow)
 {
-    slow->random ^= slow->random << 13;
-    slow->random ^= slow->random >> 7;
-    slow->random ^= slow->random << 17;
+    (void) wr_random_next(&slow->random);
     return (slow->random >> 32 & 1) != 0;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/thread.h"
 
 #define EVENTS_PER_TURN 64
@@ -383,11 +384,7 @@ void wr_redis_loop_forget_flush(struct wr_redis_loop *loop, struct wr_redis_flus
     flush->from = NULL;
 }
 
-/* Marsaglia's xorshift64. */
 uint64_t wr_redis_loop_random(struct wr_redis_loop *loop)
 {
-    loop->random ^= loop->random << 13;
-    loop->random ^= loop->random >> 7;
-    loop->random ^= loop->random << 17;
-    return loop->random;
+    return wr_random_next(&loop->random);
 }

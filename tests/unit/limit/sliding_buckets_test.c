@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "tests/unit/limit/counter.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
@@ -231,9 +232,7 @@ Test(sliding_buckets, agrees_with_counts_that_are_wide_from_the_beginning)
         for (int i = 0; i < TAKES; i++) {
             uint64_t used = 0;
 
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
+            (void) wr_random_next(&random);
             newest += random >> 60 > 9 ? random >> 60 & 3 : 0;
             for (size_t k = newest - N; k <= newest; k++) {
                 used += counts[k];

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "rules/rules.h"
 #include "tests/unit/rules/texts.h"
 
@@ -18,10 +19,7 @@ struct model {
 
 static uint64_t next(uint64_t *state)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
+    return wr_random_next(state);
 }
 
 static struct wr_str make(uint64_t *random, char *text, size_t max, const char *letters)

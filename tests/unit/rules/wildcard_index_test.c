@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "rules/wildcard.h"
 
 #define PATTERNS_MAX 64
@@ -90,10 +91,7 @@ Test(wildcard_index, an_empty_index_finds_nothing)
 
 static uint64_t next(uint64_t *state)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
+    return wr_random_next(state);
 }
 
 /* A text of few letters, so that much of it fits; with a star at least when `is_pattern`. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "store/local_store.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/taker.h"
@@ -562,9 +563,7 @@ Test(group, sorts_by_all_that_tells_members_apart)
 
     for (size_t n = 0; n <= 300; n += n < 10 ? 1 : 97) {
         for (size_t i = 0; i < n; i++) {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
+            (void) wr_random_next(&random);
             takes[i].group = (uint32_t) (random % 3);
             members[i] = (struct wr_group_member){
                 .hash = {.low = random >> 8 & 1, .high = random >> 9 & 3},
@@ -678,9 +677,7 @@ static size_t make_up(struct wr_take *takes, uint64_t *random)
     uint32_t group = 0;
 
     for (size_t i = 0; i < n; i++) {
-        *random ^= *random << 13;
-        *random ^= *random >> 7;
-        *random ^= *random << 17;
+        (void) wr_random_next(random);
         group += taker.mode == WR_CHARGE_BY_COUNT && *random % 4 == 0;
         takes[i] = take_of(keys[*random % MODEL_KEYS], (int) (*random >> 8 & 3) % 3,
                            *random >> 16 & 3 ? 0 : SHADOW);

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "store/local_store.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_backend.h"
@@ -808,9 +809,7 @@ Test(over_limit_cache, leaves_the_store_with_the_count_that_it_would_have_alone)
 
 static uint64_t draw(uint64_t *state, uint64_t n)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
+    (void) wr_random_next(state);
     return (*state >> 32) % n;
 }
 

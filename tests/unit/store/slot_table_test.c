@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
+#include "base/random.h"
 #include "limit/algorithm.h"
 #include "tests/support/failing_malloc.h"
 
@@ -301,9 +302,7 @@ static void live_long(uint32_t state_words)
 
     wr_slot_table_init(&table, state_words, false);
     for (int64_t now_us = 1; now_us < 20000; now_us++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        (void) wr_random_next(&random);
 
         const uint64_t number = random % N;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "limit/fixed_window.h"
 #include "limit/unit.h"
 #include "tests/support/failing_malloc.h"
@@ -590,9 +591,7 @@ Test(stripe, agrees_with_counters_that_nobody_sweeps)
         moments[i].now = (struct wr_now){.wall_us = BEGIN, .mono_us = S(5)};
     }
     for (size_t i = 0; i < 200000; i++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        (void) wr_random_next(&random);
         set(&moments[(i + 1) % 256], &moments[i % 256], random);
 
         const uint64_t number = (random >> 16) % MODEL_KEYS;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "wire/scan.h"
 
 #define MESSAGE_SIZE 16384
@@ -32,9 +33,7 @@ struct pieces {
 /* 0 to below - 1. */
 static uint32_t draw(struct maker *m, uint32_t below)
 {
-    m->random ^= m->random << 13;
-    m->random ^= m->random >> 7;
-    m->random ^= m->random << 17;
+    (void) wr_random_next(&m->random);
     return (uint32_t) (m->random >> 32) % below;
 }
 
