@@ -223,6 +223,12 @@ static bool has_come_unasked(const struct wr_xds_client *client, size_t len)
            mono_us() - client->answered_us > CALM_US + (int64_t) (len / BYTES_A_US);
 }
 
+static void expect_to_give_back(struct wr_xds_client *client)
+{
+    client->had_large = true;
+    client->let_go_us = mono_us() + LET_GO_US;
+}
+
 /* Takes a response and sets its answer. False when the stream is of no use any more. */
 static bool take(struct wr_xds_client *client, struct wr_str response)
 {
@@ -231,8 +237,7 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
 
     wr_metrics_add(client->metrics, WR_METRIC_XDS_RESPONSES, 1);
     if (response.len >= LARGE_RESPONSE) {
-        client->had_large = true;
-        client->let_go_us = mono_us() + LET_GO_US; /* also of one that is refused */
+        expect_to_give_back(client); /* also of one that is refused */
     }
     on_first_response(client);
     if (has_come_unasked(client, response.len)) {
@@ -346,8 +351,8 @@ static void log_end(struct wr_xds_client *client)
     const bool is_too_large =
         status == GRPC_STATUS_RESOURCE_EXHAUSTED && has(text, "Received message larger than max");
 
-    if (is_too_large) { /* C core has had all of it */
-        client->had_large = true;
+    if (is_too_large) { /* C core has had all of it, and frees it in threads of its own */
+        expect_to_give_back(client);
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
     }
     wr_log(WR_LOG_WARN, "control plane %s: the stream has ended with status %d: %.*s%s; %s",

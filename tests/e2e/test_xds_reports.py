@@ -161,11 +161,11 @@ def test_what_is_not_taken_leaves_nothing_behind(plane, follow):
     before = resident_bytes(server)
     plane.set("v1", *[resource + b"\x1a\x00" for resource in snapshot(20 * MIB, 5)])       # a rule without a key
     wait_until(lambda: "rules stay as they are" in server.log(), "a refusal", 30)
-    wait_until(lambda: resident_bytes(server) < before + 40 * MIB, "memory given back")
+    wait_until(lambda: resident_bytes(server) < before + 40 * MIB, "memory given back", 30)
     plane.set("v2", *snapshot(100 * MIB, 5))
     wait_until(lambda: "larger than max" in server.log(), "another", 30)
     plane.stop()
-    wait_until(lambda: resident_bytes(server) < before + 40 * MIB, "memory given back")
+    wait_until(lambda: resident_bytes(server) < before + 40 * MIB, "memory given back", 30)
 
 
 def test_updates_leave_nothing_behind(plane, follow):
