@@ -41,30 +41,44 @@ static size_t distance(struct wr_str a, struct wr_str b)
     return row[b.len];
 }
 
-/* One more than the slips that still let `name` be known. */
-static size_t too_many_slips(struct wr_str name)
+struct guess {
+    struct wr_str name;
+    const char *nearest; /* NULL: none */
+    size_t fewest;       /* slips; at first one more than still let the name be known */
+};
+
+static struct guess guess_of(struct wr_str name)
 {
-    return (name.len < SHORT_LEN ? SHORT_SLIPS : LONG_SLIPS) + 1;
+    return (struct guess){
+        .name = name,
+        .fewest = (name.len < SHORT_LEN ? SHORT_SLIPS : LONG_SLIPS) + 1,
+    };
+}
+
+static void compare(struct guess *guess, const char *text)
+{
+    const struct wr_str known = wr_str_of(text);
+
+    if (guess->name.len > MAX_LEN || known.len > MAX_LEN) {
+        return;
+    }
+
+    const size_t slips = distance(guess->name, known);
+
+    if (slips < guess->fewest) {
+        guess->nearest = text;
+        guess->fewest = slips;
+    }
 }
 
 const char *wr_option_near(struct wr_str name)
 {
-    const char *nearest = NULL;
-    size_t fewest = too_many_slips(name);
+    struct guess guess = guess_of(name);
 
-    for (size_t i = 0; i < WR_OPTION_ROWS && name.len <= MAX_LEN; i++) {
-        const struct wr_str variable = wr_str_of(wr_option_rows[i].variable);
-        const size_t slips = variable.len <= MAX_LEN ? distance(name, variable) : fewest;
-
-        if (slips == 0) {
-            return NULL;
-        }
-        if (slips < fewest) {
-            nearest = variable.ptr;
-            fewest = slips;
-        }
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        compare(&guess, wr_option_rows[i].variable);
     }
-    return nearest;
+    return guess.fewest == 0 ? NULL : guess.nearest;
 }
 
 static bool is_last_word_of(struct wr_str name, struct wr_str flag)
@@ -75,21 +89,18 @@ static bool is_last_word_of(struct wr_str name, struct wr_str flag)
 
 const char *wr_option_near_flag(struct wr_str name)
 {
-    const char *nearest = NULL;
-    size_t fewest = too_many_slips(name);
+    struct guess guess = guess_of(name);
 
-    for (size_t i = 0; i < WR_OPTION_ROWS && name.len > 0 && name.len <= MAX_LEN; i++) {
-        if (wr_option_rows[i].flag == NULL) {
+    for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
+        const char *const flag = wr_option_rows[i].flag;
+
+        if (flag == NULL) {
             continue;
         }
-
-        const struct wr_str flag = wr_str_of(wr_option_rows[i].flag);
-        const size_t slips = flag.len <= MAX_LEN ? distance(name, flag) : fewest;
-
-        if (slips < fewest || (nearest == NULL && is_last_word_of(name, flag))) {
-            nearest = flag.ptr;
-            fewest = least(slips, fewest);
+        compare(&guess, flag);
+        if (guess.nearest == NULL && is_last_word_of(name, wr_str_of(flag))) {
+            guess.nearest = flag;
         }
     }
-    return nearest;
+    return guess.nearest;
 }
