@@ -21,16 +21,15 @@
 
 #include "base/arena.h"
 #include "base/lock.h"
-#include "base/log.h"
 #include "base/log_notes.h"
 #include "base/random.h"
 #include "base/thread.h"
 #include "rules/publisher.h"
+#include "xds/report.h"
 #include "xds/session.h"
 
 #define NICENESS 5
 #define MAX_NOTES 20
-#define SHOWN_MAX 300
 #define ARENA_SIZE 4096
 
 /* Answers to content that does not change are no rarer than this: a control plane that sends
@@ -64,7 +63,7 @@ struct wr_xds_client {
     int64_t due_us, let_go_us; /* INT64_MAX: never */
     int64_t answered_us;       /* the last answer */
     bool had_large;            /* a large response, since something was let go */
-    struct wr_log_limit limit; /* of notes */
+    struct wr_xds_report report;
     struct wr_thread thread;
     bool is_started;
     int wake_fd; /* owned; an eventfd */
@@ -116,6 +115,8 @@ enum wr_err wr_xds_client_new(const struct wr_xds_client_options *options,
     }
     client->options = *options;
     client->pauses = options->pauses;
+    client->report = (struct wr_xds_report){.target = options->stream.target,
+                                            .has_tls = options->stream.tls.is_on};
     client->let_go_us = client->due_us = INT64_MAX;
     client->metrics = wr_metrics_block_new(options->metrics);
     client->publisher = (struct wr_publisher){
@@ -148,48 +149,6 @@ static void set_stream(struct wr_xds_client *client, struct wr_xds_stream *strea
 
 /* ---- Responses ---- */
 
-static int shown(struct wr_str text)
-{
-    return text.len > SHOWN_MAX ? SHOWN_MAX : (int) text.len;
-}
-
-static void log_notes(struct wr_xds_client *client, const struct wr_diag *diag)
-{
-    uint64_t skipped = 0;
-
-    if (diag->n_errors + diag->n_warnings == 0 ||
-        !wr_log_limit_pass(&client->limit, mono_us(), &skipped)) {
-        return;
-    }
-    wr_log_notes(diag);
-    if (skipped > 0) {
-        wr_log(WR_LOG_WARN, "the notes of %llu answers of the control plane were left out",
-               (unsigned long long) skipped);
-    }
-}
-
-/* `rules` are those that came into force; NULL: none. */
-static void log_change(const struct wr_xds_answer *answer, const struct wr_rules *rules)
-{
-    const struct wr_xds_change *const change = &answer->change;
-    const int len = shown(answer->version);
-
-    if (rules != NULL) {
-        wr_log(answer->is_refused ? WR_LOG_WARN : WR_LOG_INFO,
-               "rules in force: domains: %zu, limits: %zu, from %zu resources of version `%.*s`%s",
-               wr_rules_domain_count(rules), wr_rules_limit_count(rules), change->n_resources, len,
-               answer->version.ptr,
-               answer->is_refused ? "; refused ones stay at their last good version, if any" : "");
-    } else if (answer->is_refused) {
-        wr_log(WR_LOG_WARN,
-               "rules stay as they are: %zu of %zu resources of version `%.*s` are refused",
-               change->n_refused, change->n_resources, len, answer->version.ptr);
-    } else {
-        wr_log(WR_LOG_INFO, "rules stay as they are: version `%.*s` changes nothing", len,
-               answer->version.ptr);
-    }
-}
-
 static void use(struct wr_xds_client *client, struct wr_xds_answer *answer)
 {
     if (answer->is_repeat) {
@@ -206,13 +165,13 @@ static void use(struct wr_xds_client *client, struct wr_xds_answer *answer)
         wr_publisher_publish(&client->publisher, &answer->change.rules);
         client->let_go_us = mono_us() + LET_GO_US;
     }
-    log_change(answer, rules);
+    wr_xds_report_change(answer, rules);
 }
 
 static void on_first_response(struct wr_xds_client *client)
 {
     if (!client->has_response) {
-        wr_log(WR_LOG_INFO, "control plane %s: it answers", client->options.stream.target);
+        wr_xds_report_first(&client->report);
     }
     client->has_response = true;
 }
@@ -251,15 +210,14 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
         wr_xds_session_take(&client->session, response, wr_random_next(&client->random),
                             &client->arena, &diag, &answer);
 
-    log_notes(client, &diag);
+    wr_xds_report_notes(&client->report, &diag, mono_us());
     wr_diag_fini(&diag);
     if (err == WR_OK || answer.change.rules != NULL) {
         use(client, &answer);
     }
     if (err != WR_OK) {
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
-        wr_log(WR_LOG_ERROR, "control plane %s: its answer could not be taken: %s",
-               client->options.stream.target, wr_err_text(err));
+        wr_xds_report_bad_response(&client->report, err);
         client->has_response = false; /* the stream is a failure, however long it took */
         return false;
     }
@@ -325,45 +283,16 @@ static bool follow(struct wr_xds_client *client)
     }
 }
 
-static bool has(struct wr_str text, const char *part)
+static void on_end(struct wr_xds_client *client)
 {
-    const size_t len = strlen(part);
+    const struct wr_xds_end end = wr_xds_stream_end(client->stream);
 
-    for (size_t i = 0; i + len <= text.len; i++) {
-        if (memcmp(text.ptr + i, part, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What C core says when nothing can be made of the texts for TLS: it does not say of which. */
-static bool has_bad_files(const struct wr_xds_client *client, struct wr_str text)
-{
-    return client->options.stream.tls.is_on && has(text, "empty address list");
-}
-
-static void log_end(struct wr_xds_client *client)
-{
-    struct wr_str text;
-    const int status = wr_xds_stream_status(client->stream, &text);
-    /* C core's own words: servers in Go write it small, of what they get or send themselves. */
-    const bool is_too_large =
-        status == GRPC_STATUS_RESOURCE_EXHAUSTED && has(text, "Received message larger than max");
-
-    if (is_too_large) { /* C core has had all of it, and frees it in threads of its own */
+    if (wr_xds_end_is_too_large(&end)) {
+        /* C core has had all of it, and frees it in threads of its own. */
         expect_to_give_back(client);
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
     }
-    wr_log(WR_LOG_WARN, "control plane %s: the stream has ended with status %d: %.*s%s; %s",
-           client->options.stream.target, status, shown(text), text.ptr,
-           is_too_large ? "; raise --xds-max-message-bytes (XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES)"
-           : has_bad_files(client, text)
-               ? "; TLS cannot begin with the files of --xds-tls-ca, --xds-tls-cert and "
-                 "--xds-tls-key: each must hold PEM, and the key must be of the certificate"
-               : "",
-           client->session.resources.is_in_force ? "the rules in force stay"
-                                                 : "there are no rules");
+    wr_xds_report_end(&client->report, &end, client->session.resources.is_in_force);
 }
 
 /* One that brought something, and lasted longer than the pause before it, was no failure. */
@@ -401,7 +330,7 @@ static void run_stream(struct wr_xds_client *client)
 
     /* Who stops it either finds the stream, or has told so before. */
     if (open_stream(client) && !is_stopping(client) && follow(client)) {
-        log_end(client);
+        on_end(client);
     }
     if (!is_stopping(client)) {
         wr_metrics_add(client->metrics, WR_METRIC_XDS_STREAM_ERRORS, 1);
@@ -421,8 +350,7 @@ static void pause_for(struct wr_xds_client *client)
     struct pollfd polled = {.fd = client->wake_fd, .events = POLLIN};
 
     client->pause_us = wr_pauses_next_half(&client->pauses, wr_random_next(&client->random));
-    wr_log(WR_LOG_DEBUG, "control plane %s: the next attempt is in %.1f s",
-           client->options.stream.target, (double) client->pause_us / 1e6);
+    wr_xds_report_pause(&client->report, client->pause_us);
     (void) poll(&polled, 1, (int) ((client->pause_us + 999) / 1000));
 }
 

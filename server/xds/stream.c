@@ -338,11 +338,13 @@ void wr_xds_stream_cancel(struct wr_xds_stream *stream)
     (void) grpc_call_cancel(stream->call, NULL);
 }
 
-int wr_xds_stream_status(const struct wr_xds_stream *stream, struct wr_str *out_text)
+struct wr_xds_end wr_xds_stream_end(const struct wr_xds_stream *stream)
 {
-    *out_text = (struct wr_str){.ptr = (const char *) GRPC_SLICE_START_PTR(stream->details),
-                                .len = GRPC_SLICE_LENGTH(stream->details)};
-    return (int) stream->status;
+    return (struct wr_xds_end){
+        .status = (int) stream->status,
+        .text = {.ptr = (const char *) GRPC_SLICE_START_PTR(stream->details),
+                 .len = GRPC_SLICE_LENGTH(stream->details)},
+    };
 }
 
 /* Until every batch has come back, which a cancelled call sees to. */

@@ -15,6 +15,7 @@
 #include "base/diag.h"
 #include "base/str.h"
 #include "xds/credentials.h"
+#include "xds/end.h"
 
 struct wr_xds_stream;
 
@@ -56,8 +57,8 @@ void wr_xds_stream_send(struct wr_xds_stream *stream, struct wr_str request);
 /* Has it end soon. Any thread, while it is not closed. */
 void wr_xds_stream_cancel(struct wr_xds_stream *stream);
 
-/* Behind an end: the gRPC status, and its text, valid until closed. */
-int wr_xds_stream_status(const struct wr_xds_stream *stream, struct wr_str *out_text);
+/* Behind an end; its text is valid until closed. */
+struct wr_xds_end wr_xds_stream_end(const struct wr_xds_stream *stream);
 
 /* Ends it, and frees it. NULL is fine. */
 void wr_xds_stream_close(struct wr_xds_stream *stream);
