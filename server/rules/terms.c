@@ -69,7 +69,8 @@ enum wr_unit wr_terms_unit(int64_t length_us)
     return units[i];
 }
 
-uint64_t wr_burst_default(uint64_t requests)
+/* Of a token bucket that says none. */
+static uint64_t burst_default(uint64_t requests)
 {
     return requests < 20 ? 1 : requests / 10;
 }
@@ -143,7 +144,7 @@ struct wr_limit wr_terms_limit(const struct wr_draft_limit *draft)
 
     (void) wr_algorithm_of_name(draft->algorithm.text, &limit.algorithm);
     (void) wr_alignment_of_name(draft->align.text, &limit.alignment);
-    add_shape(&limit, draft->burst.is_set ? draft->burst.number : wr_burst_default(limit.requests),
+    add_shape(&limit, draft->burst.is_set ? draft->burst.number : burst_default(limit.requests),
               draft->buckets.is_set ? draft->buckets.number : WR_BUCKETS_DEFAULT);
     add_warm_up(draft, &limit);
     return limit;
@@ -189,7 +190,7 @@ struct wr_limit wr_terms_override(const struct wr_rule *rule, uint32_t requests,
     if (limit.algorithm == WR_ALGORITHM_SLIDING_LOG && requests > WR_SLIDING_LOG_MAX) {
         limit.algorithm = WR_ALGORITHM_SLIDING_BUCKETS;
     }
-    add_shape(&limit, rule->has_burst ? terms->burst : wr_burst_default(requests),
+    add_shape(&limit, rule->has_burst ? terms->burst : burst_default(requests),
               terms->n_buckets > 0 ? terms->n_buckets : WR_BUCKETS_DEFAULT);
     if (limit.alignment == WR_ALIGN_CALENDAR && limit.calendar == NULL) {
         limit.alignment = WR_ALIGN_EPOCH;

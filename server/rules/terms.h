@@ -36,9 +36,6 @@ const char *wr_alignment_name(enum wr_alignment alignment);
 /* The unit nearest to a window, as a ratio. */
 enum wr_unit wr_terms_unit(int64_t length_us);
 
-/* The burst of a token bucket that says none. */
-uint64_t wr_burst_default(uint64_t requests);
-
 /* Whether two limits of one path, with their calendars, count the same thing, and so need a layer
  * each. */
 bool wr_limit_is_alike(const struct wr_limit *a, const struct wr_limit *b);

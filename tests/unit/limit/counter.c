@@ -24,11 +24,6 @@ void wr_counter_fini(struct wr_counter *counter)
     free(counter->words);
 }
 
-void wr_counter_clear(struct wr_counter *counter)
-{
-    memset(counter->words, 0, counter->n_words * sizeof *counter->words);
-}
-
 static void grow(struct wr_counter *counter, uint32_t n_words)
 {
     if (n_words <= counter->n_words) {

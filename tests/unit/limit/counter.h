@@ -21,9 +21,6 @@ void wr_counter_init(struct wr_counter *counter, const struct wr_limit *limit);
 
 void wr_counter_fini(struct wr_counter *counter);
 
-/* Forgets everything. */
-void wr_counter_clear(struct wr_counter *counter);
-
 /* Makes `copy`, which is initialised, like `counter`. */
 void wr_counter_copy(struct wr_counter *copy, const struct wr_counter *counter);
 

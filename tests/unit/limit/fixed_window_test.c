@@ -2,50 +2,12 @@
 #include "limit/fixed_window.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 
 #include "limit/calendar.h"
 #include "limit/unit.h"
 #include "tests/unit/limit/counter.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
-
-/* Refunds are rows with negative hits. */
-struct step {
-    int64_t wall_us;
-    int64_t hits;
-    bool over;
-    uint64_t remaining;
-    int64_t reset_us;
-};
-
-static struct wr_verdict play_one(struct wr_fixed_window *state, const struct wr_limit *limit,
-                                  const struct step *step)
-{
-    if (step->hits < 0) {
-        return wr_fixed_window_refund(state, limit, (uint64_t) -step->hits, step->wall_us);
-    }
-    return wr_fixed_window_take(state, limit, (uint64_t) step->hits, step->wall_us);
-}
-
-/* Plays `steps` on one fresh counter and names the row that differs. */
-static void play(const struct wr_limit *limit, const struct step *steps, size_t n)
-{
-    struct wr_fixed_window state = {0};
-
-    for (size_t i = 0; i < n; i++) {
-        const struct step *const want = &steps[i];
-        const struct wr_verdict got = play_one(&state, limit, want);
-
-        cr_assert_eq(got.over, want->over, "row %zu: over is %d", i, got.over);
-        cr_assert_eq(got.remaining, want->remaining, "row %zu: remaining is %" PRIu64, i,
-                     got.remaining);
-        cr_assert_eq(got.reset_us, want->reset_us, "row %zu: reset is %" PRId64 " us", i,
-                     got.reset_us);
-    }
-}
-
-#define PLAY(limit, steps) play(&(limit), (steps), sizeof(steps) / sizeof((steps)[0]))
 
 static const struct wr_limit three_a_minute = {.requests = 3, .length_us = S(60)};
 static const struct wr_limit three_admitted = {
@@ -54,26 +16,26 @@ static const struct wr_limit nothing_a_minute = {.requests = 0, .length_us = S(6
 
 Test(fixed_window, counts_to_the_limit_and_begins_anew_at_the_boundary)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(100), 1, false, 2, S(20)},
         {S(101), 2, false, 0, S(19)},
         {S(119), 1, true, 0, S(1)},
         {S(120), 1, false, 2, S(60)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, lets_twice_the_limit_pass_around_a_boundary)
 {
-    const struct step steps[] = {{S(119), 3, false, 0, S(1)}, {S(120), 3, false, 0, S(60)}};
-    PLAY(three_a_minute, steps);
+    const struct wr_step steps[] = {{S(119), 3, false, 0, S(1)}, {S(120), 3, false, 0, S(60)}};
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, windows_that_nobody_used_are_passed_over)
 {
-    const struct step steps[] = {{S(100), 3, false, 0, S(20)},
-                                 {S(86400 * 400), 1, false, 2, S(60)}};
-    PLAY(three_a_minute, steps);
+    const struct wr_step steps[] = {{S(100), 3, false, 0, S(20)},
+                                    {S(86400 * 400), 1, false, 2, S(60)}};
+    WR_PLAY(three_a_minute, steps);
 }
 
 /* The last microsecond of a window belongs to it, the next to the next. */
@@ -84,7 +46,7 @@ Test(fixed_window, the_end_of_every_unit_is_exact)
                                        .length_us = wr_unit_length_us((enum wr_unit) unit)};
         const int64_t begin_us = 1000 * limit.length_us;
         const int64_t end_us = begin_us + limit.length_us;
-        const struct step steps[] = {
+        const struct wr_step steps[] = {
             {begin_us, 1, false, 2, limit.length_us},
             {begin_us + limit.length_us / 2, 1, false, 1, limit.length_us / 2},
             {end_us - 1, 1, false, 0, 1},
@@ -94,90 +56,95 @@ Test(fixed_window, the_end_of_every_unit_is_exact)
             {end_us + 1, 1, true, 0, limit.length_us - 1},
         };
 
-        PLAY(limit, steps);
+        WR_PLAY(limit, steps);
     }
 }
 
 Test(fixed_window, books_a_cost_that_does_not_fit_and_refuses_later_looks)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(0), 0, false, 3, S(60)},
         {S(1), 9, true, 0, S(59)},
         {S(2), 0, true, 0, S(58)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, a_refused_hit_is_not_booked_when_only_admitted_ones_are)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(0), 2, false, 1, S(60)}, {S(1), 2, true, 0, S(59)},  {S(2), 1, false, 0, S(58)},
         {S(3), 1, true, 0, S(57)},  {S(4), 0, false, 0, S(56)},
     };
-    PLAY(three_admitted, steps);
+    WR_PLAY(three_admitted, steps);
 }
 
 Test(fixed_window, look_passes_when_exactly_all_is_used)
 {
-    const struct step steps[] = {{S(0), 3, false, 0, S(60)}, {S(1), 0, false, 0, S(59)}};
-    PLAY(three_a_minute, steps);
+    const struct wr_step steps[] = {{S(0), 3, false, 0, S(60)}, {S(1), 0, false, 0, S(59)}};
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, a_limit_of_nothing_lets_only_looks_pass_until_something_was_booked)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(0), 0, false, 0, S(60)},
         {S(1), 1, true, 0, S(59)},
         {S(2), 0, true, 0, S(58)},
     };
-    PLAY(nothing_a_minute, steps);
+    WR_PLAY(nothing_a_minute, steps);
 }
 
 Test(fixed_window, a_take_that_comes_late_counts_in_the_newer_window)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(120), 3, false, 0, S(60)}, {S(120) - 3, 1, true, 0, S(60)}, {S(119), 1, true, 0, S(60)},
         {S(60), 1, true, 0, S(60)},   {S(121), 0, true, 0, S(59)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, a_window_further_ahead_than_its_length_begins_anew)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(120), 3, false, 0, S(60)},
         {S(60) - 1, 1, false, 2, 1},
         {S(60), 1, false, 2, S(60)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, a_refund_gives_back_down_to_nothing_used_and_is_never_over)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(0), 5, true, 0, S(60)},    {S(1), -1, false, 0, S(59)}, {S(2), -2, false, 1, S(58)},
         {S(3), -99, false, 3, S(57)}, {S(4), -1, false, 3, S(56)}, {S(5), 3, false, 0, S(55)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, a_refund_in_a_new_window_gives_nothing_back)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(0), 3, false, 0, S(60)},
         {S(60), -2, false, 3, S(60)},
         {S(61), 4, true, 0, S(59)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
 }
 
 Test(fixed_window, a_late_refund_counts_in_the_newer_window)
 {
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(60), 3, false, 0, S(60)},
         {S(59), -1, false, 1, S(60)},
     };
-    PLAY(three_a_minute, steps);
+    WR_PLAY(three_a_minute, steps);
+}
+
+static uint64_t used(const struct wr_counter *counter)
+{
+    return ((const struct wr_fixed_window *) (const void *) counter->words)->used;
 }
 
 Test(fixed_window, saturates_instead_of_wrapping)
@@ -185,40 +152,44 @@ Test(fixed_window, saturates_instead_of_wrapping)
     static const uint64_t hits[] = {UINT64_MAX, WR_COUNT_MAX, WR_COUNT_MAX + 1, UINT64_MAX - 1};
 
     for (size_t i = 0; i < sizeof hits / sizeof hits[0]; i++) {
-        struct wr_fixed_window state = {0};
+        struct wr_counter counter;
 
-        cr_assert(wr_fixed_window_take(&state, &three_a_minute, 2, S(1)).remaining == 1);
-        cr_assert(wr_fixed_window_take(&state, &three_a_minute, hits[i], S(1)).over, "row %zu", i);
-        cr_assert_eq(state.used, WR_COUNT_MAX, "row %zu", i);
-        cr_assert(wr_fixed_window_take(&state, &three_a_minute, 1, S(2)).over, "row %zu", i);
-        cr_assert_eq(state.used, WR_COUNT_MAX, "row %zu", i);
-        (void) wr_fixed_window_refund(&state, &three_a_minute, 1, S(3));
-        cr_assert_eq(state.used, WR_COUNT_MAX - 1, "row %zu", i);
-        (void) wr_fixed_window_refund(&state, &three_a_minute, hits[i], S(3));
-        cr_assert_eq(state.used, 0u, "row %zu", i);
+        wr_counter_init(&counter, &three_a_minute);
+        cr_assert_eq(wr_counter_take(&counter, 2, S(1)).remaining, 1u);
+        cr_assert(wr_counter_take(&counter, hits[i], S(1)).over, "row %zu", i);
+        cr_assert_eq(used(&counter), WR_COUNT_MAX, "row %zu", i);
+        cr_assert(wr_counter_take(&counter, 1, S(2)).over, "row %zu", i);
+        cr_assert_eq(used(&counter), WR_COUNT_MAX, "row %zu", i);
+        (void) wr_counter_refund(&counter, 1, S(3));
+        cr_assert_eq(used(&counter), WR_COUNT_MAX - 1, "row %zu", i);
+        (void) wr_counter_refund(&counter, hits[i], S(3));
+        cr_assert_eq(used(&counter), 0u, "row %zu", i);
+        wr_counter_fini(&counter);
     }
 }
 
 Test(fixed_window, the_largest_limit_is_reached_exactly)
 {
     const struct wr_limit limit = {.requests = UINT32_MAX, .length_us = S(60)};
-    const struct step steps[] = {
+    const struct wr_step steps[] = {
         {S(0), UINT32_MAX - 1, false, 1, S(60)},
         {S(1), 1, false, 0, S(59)},
         {S(2), 1, true, 0, S(58)},
     };
-    PLAY(limit, steps);
+    WR_PLAY(limit, steps);
 }
 
 Test(fixed_window, a_raised_limit_helps_at_once_and_a_lowered_one_counts_what_was_used)
 {
-    const struct wr_limit five = {.requests = 5, .length_us = S(60)};
-    const struct wr_limit two = {.requests = 2, .length_us = S(60)};
-    struct wr_fixed_window state = {0};
+    struct wr_counter counter;
 
-    (void) wr_fixed_window_take(&state, &three_a_minute, 3, S(0));
-    cr_assert_eq(wr_fixed_window_take(&state, &five, 1, S(1)).remaining, 1u);
-    cr_assert(wr_fixed_window_take(&state, &two, 0, S(2)).over);
+    wr_counter_init(&counter, &three_a_minute);
+    (void) wr_counter_take(&counter, 3, S(0));
+    counter.limit.requests = 5;
+    cr_assert_eq(wr_counter_take(&counter, 1, S(1)).remaining, 1u);
+    counter.limit.requests = 2;
+    cr_assert(wr_counter_take(&counter, 0, S(2)).over);
+    wr_counter_fini(&counter);
 }
 
 static const struct wr_limit five_from_first = {
