@@ -9,10 +9,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/log_notes.h"
 #include "cores.h"
 #include "drain.h"
 #include "listeners.h"

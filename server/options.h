@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "service/settings.h"
+#include "rules/policy.h"
 #include "store/redis/key.h"
 #include "store/redis/target.h"
 

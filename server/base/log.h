@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
-
 #define WR_LOG_TABLE(X)                                                                            \
     X(WR_LOG_ERROR, "error")                                                                       \
     X(WR_LOG_WARN, "warning")                                                                      \

@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#include "limit/algorithm.h"
+#include <stdint.h>
 
 /* All zero: never hit. */
 struct wr_warm_up {

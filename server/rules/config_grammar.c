@@ -4,7 +4,6 @@
 #include "rules/config_fields.h"
 #include "rules/config_limit.h"
 #include "rules/config_metadata.h"
-#include "rules/config_pairs.h"
 #include "rules/config_text.h"
 
 /* The text under `key`, without a note when there is none: for the path in messages. */

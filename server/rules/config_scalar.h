@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
 #include "rules/config_tree.h"
 
 enum wr_scalar_kind {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "limit/unit.h"
 #include "rules/check.h"
 #include "rules/limit_check.h"
 #include "rules/rule_path.h"

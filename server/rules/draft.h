@@ -13,11 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/value.h"
-#include "limit/unit.h"
 #include "rules/policy.h"
 
 struct wr_draft_replace {

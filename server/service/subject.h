@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a decision remembers between its batch and its response. Private to decision.c, which fills
- * it, and outcome.c, which reads it.
+ * What a decision remembers between its batch and its response. Private to decision.c and
+ * replaces.c, which fill it, and outcome.c and unanswered.c, which read it.
  *
  * Threads: owner thread of the call only.
  */
@@ -14,7 +14,6 @@
 #include "limit/unit.h"
 #include "rules/rules.h"
 #include "service/decision.h"
-#include "service/failure.h"
 #include "service/request.h"
 #include "store/backend.h"
 

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "limit/algorithm.h"
+#include "base/clock.h"
+#include "limit/limit.h"
 
 enum wr_state_class {
     WR_STATE_WALL_2, /* by the clock and the words that hold the state */

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/assert.h"
 #include "base/diag.h"
 #include "rules/draft.h"

@@ -8,7 +8,6 @@
 
 #include <grpc/support/log.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "rpc/grpc/grpc_time.h"
 

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 
-#include "base/log.h"
 #include "store/redis/link_inside.h"
 
 #define READS_PER_TURN 16

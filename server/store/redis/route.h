@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 
-#include "base/str.h"
 #include "store/redis/link.h"
 #include "store/redis/request.h"
 

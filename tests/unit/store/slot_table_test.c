@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/random.h"
-#include "limit/algorithm.h"
 #include "tests/support/failing_malloc.h"
 
 /* Spreads numbers over the homes (the 64-bit finaliser of MurmurHash3). */

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include "limit/algorithm.h"
 #include "store/block.h"
 
 static const uint64_t never_hit[WR_STATE_WORDS_MAX];

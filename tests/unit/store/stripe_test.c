@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "limit/fixed_window.h"
+#include "limit/algorithm.h"
 #include "limit/unit.h"
 #include "tests/support/failing_malloc.h"
 
