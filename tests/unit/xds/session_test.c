@@ -14,24 +14,11 @@ static const struct resource_row good[] = {{"a", "A", 1, 5}, {"b", "B", 1, 6}};
 static const struct resource_row turned[] = {{"b", "B", 1, 6}, {"a", "A", 1, 5}};
 static const struct resource_row bad[] = {{"a", "A", 0, 5}, {"b", "B", 1, 7}};
 
-struct bed {
-    struct wr_xds_session session;
-    struct wr_arena arena;
-    struct wr_xds_answer answer;
-    size_t n_notes; /* of the last response */
-};
-
-static void init(struct bed *bed)
-{
-    wr_arena_init(&bed->arena, 4096);
-    cr_assert_eq(wr_xds_session_init(&bed->session, &node, &responses_load, &pauses), WR_OK);
-}
-
-static void fini(struct bed *bed)
-{
-    wr_xds_session_fini(&bed->session);
-    wr_arena_fini(&bed->arena);
-}
+/* Of each test. */
+static struct wr_xds_session session;
+static struct wr_arena arena;
+static struct wr_xds_answer answer; /* to the last response */
+static size_t n_notes;              /* on it */
 
 /* The text of a field of a request, empty when it is not there. */
 static struct wr_str field_of(struct wr_str request, uint32_t number)
@@ -61,162 +48,146 @@ static void expect_request(struct wr_str request, const char *version, const cha
     cr_assert_eq(field_of(request, 6).len > 0, has_error);
 }
 
-static void begin(struct bed *bed)
+static void begin(void)
 {
     struct wr_str request;
 
-    cr_assert(wr_xds_session_begin(&bed->session, &bed->arena, &request));
+    cr_assert(wr_xds_session_begin(&session, &arena, &request));
     expect_request(request, "", "", false);
 }
 
-static enum wr_err take_bytes(struct bed *bed, struct wr_str bytes)
+static void init(void)
+{
+    wr_arena_init(&arena, 4096);
+    cr_assert_eq(wr_xds_session_init(&session, &node, &responses_load, &pauses), WR_OK);
+    begin();
+}
+
+static void fini(void)
+{
+    wr_xds_session_fini(&session);
+    wr_arena_fini(&arena);
+}
+
+TestSuite(session, .init = init, .fini = fini);
+
+static enum wr_err take_bytes(struct wr_str bytes)
 {
     struct wr_diag diag;
 
     wr_diag_init(&diag, 100);
-    bed->answer = (struct wr_xds_answer){0};
+    answer = (struct wr_xds_answer){0};
 
-    const enum wr_err err =
-        wr_xds_session_take(&bed->session, bytes, 0, &bed->arena, &diag, &bed->answer);
+    const enum wr_err err = wr_xds_session_take(&session, bytes, 0, &arena, &diag, &answer);
 
-    bed->n_notes = diag.n_errors + diag.n_warnings;
+    n_notes = diag.n_errors + diag.n_warnings;
     wr_diag_fini(&diag);
     return err;
 }
 
 /* Takes two rows; whether a snapshot came of it. */
-static bool take(struct bed *bed, const char *version, const char *nonce,
-                 const struct resource_row *rows)
+static bool take(const char *version, const char *nonce, const struct resource_row *rows)
 {
-    cr_assert_eq(
-        take_bytes(bed, responses_bytes(&bed->arena, version, nonce, WR_RULES_TYPE_URL, rows, 2)),
-        WR_OK);
+    cr_assert_eq(take_bytes(responses_bytes(&arena, version, nonce, WR_RULES_TYPE_URL, rows, 2)),
+                 WR_OK);
 
-    const bool has_rules = bed->answer.change.rules != NULL;
+    const bool has_rules = answer.change.rules != NULL;
 
-    wr_rules_release(bed->answer.change.rules);
+    wr_rules_release(answer.change.rules);
     return has_rules;
 }
 
 Test(session, accepts_with_version_and_nonce)
 {
-    struct bed bed;
-
-    init(&bed);
-    begin(&bed);
-    cr_assert(take(&bed, "v1", "n1", good));
-    expect_request(bed.answer.request, "v1", "n1", false);
-    cr_assert_eq(bed.answer.delay_us, 0);
-    cr_assert_not(bed.answer.is_refused || bed.answer.is_repeat);
-    fini(&bed);
+    cr_assert(take("v1", "n1", good));
+    expect_request(answer.request, "v1", "n1", false);
+    cr_assert_eq(answer.delay_us, 0);
+    cr_assert_not(answer.is_refused || answer.is_repeat);
 }
 
 Test(session, refuses_with_the_old_version_and_the_reason)
 {
-    struct bed bed;
+    cr_assert(take("v0", "n0", bad));
+    expect_request(answer.request, "", "n0", true);
+    cr_assert(take("v1", "n1", good));
+    cr_assert(take("v2", "n2", bad));
+    expect_request(answer.request, "v1", "n2", true);
+    cr_assert(answer.is_refused);
+    cr_assert_eq(answer.change.n_refused, 1u);
 
-    init(&bed);
-    begin(&bed);
-    cr_assert(take(&bed, "v0", "n0", bad));
-    expect_request(bed.answer.request, "", "n0", true);
-    cr_assert(take(&bed, "v1", "n1", good));
-    cr_assert(take(&bed, "v2", "n2", bad));
-    expect_request(bed.answer.request, "v1", "n2", true);
-    cr_assert(bed.answer.is_refused);
-    cr_assert_eq(bed.answer.change.n_refused, 1u);
-
-    const struct wr_str status = field_of(bed.answer.request, 6);
+    const struct wr_str status = field_of(answer.request, 6);
     const struct wr_str message = field_of(status, 2);
 
-    cr_assert(wr_str_equal(message, wr_str_of(bed.session.error)));
+    cr_assert(wr_str_equal(message, wr_str_of(session.error)));
     cr_assert_not_null(
-        strstr(bed.session.error, "resource a: descriptors[0].rate_limit.unit: error: "));
-    fini(&bed);
+        strstr(session.error, "resource a: descriptors[0].rate_limit.unit: error: "));
 }
 
 Test(session, a_version_is_a_label)
 {
-    struct bed bed;
-
-    init(&bed);
-    begin(&bed);
-    cr_assert(take(&bed, "1", "n1", good));
-    begin(&bed);
-    cr_assert_not(take(&bed, "1", "n1", turned));
-    expect_request(bed.answer.request, "1", "n1", false);
-    begin(&bed);
-    cr_assert(take(&bed, "1", "n1", bad));
-    expect_request(bed.answer.request, "1", "n1", true);
-    cr_assert(take(&bed, "1", "n1", good));
-    expect_request(bed.answer.request, "1", "n1", false);
-    fini(&bed);
+    cr_assert(take("1", "n1", good));
+    begin();
+    cr_assert_not(take("1", "n1", turned));
+    expect_request(answer.request, "1", "n1", false);
+    begin();
+    cr_assert(take("1", "n1", bad));
+    expect_request(answer.request, "1", "n1", true);
+    cr_assert(take("1", "n1", good));
+    expect_request(answer.request, "1", "n1", false);
 }
 
 Test(session, the_same_content_under_another_version_makes_no_rules)
 {
-    struct bed bed;
-
-    init(&bed);
-    begin(&bed);
-    cr_assert(take(&bed, "1", "n1", good));
-    cr_assert_not(take(&bed, "2", "n2", good));
-    expect_request(bed.answer.request, "2", "n2", false);
-    fini(&bed);
+    cr_assert(take("1", "n1", good));
+    cr_assert_not(take("2", "n2", good));
+    expect_request(answer.request, "2", "n2", false);
 }
 
 Test(session, what_is_repeated_is_answered_ever_later)
 {
     static const int64_t delays_us[] = {0, 500, 1000, 2000, 2000};
-    struct bed bed;
 
-    init(&bed);
-    begin(&bed);
-    (void) take(&bed, "1", "n0", bad);
-    cr_assert_eq(bed.n_notes, 1u);
+    (void) take("1", "n0", bad);
+    cr_assert_eq(n_notes, 1u);
     for (size_t i = 0; i < sizeof delays_us / sizeof delays_us[0]; i++) {
-        cr_assert_not(take(&bed, "1", "n1", bad));
-        expect_request(bed.answer.request, "", "n1", true);
-        cr_assert(bed.answer.is_repeat);
-        cr_assert_eq(bed.n_notes, 0u);
-        cr_assert_eq(bed.answer.delay_us, delays_us[i], "%zu: %d", i, (int) bed.answer.delay_us);
+        cr_assert_not(take("1", "n1", bad));
+        expect_request(answer.request, "", "n1", true);
+        cr_assert(answer.is_repeat);
+        cr_assert_eq(n_notes, 0u);
+        cr_assert_eq(answer.delay_us, delays_us[i], "%zu: %d", i, (int) answer.delay_us);
     }
-    wr_xds_session_calm(&bed.session);
-    cr_assert_not(take(&bed, "1", "n1", bad));
-    cr_assert_eq(bed.answer.delay_us, 0);
-    cr_assert(take(&bed, "2", "n2", good));
-    cr_assert_eq(bed.answer.delay_us, 0);
-    begin(&bed);
-    cr_assert_not(take(&bed, "2", "n2", good));
-    cr_assert_eq(bed.answer.delay_us, 0);
-    fini(&bed);
+    wr_xds_session_calm(&session);
+    cr_assert_not(take("1", "n1", bad));
+    cr_assert_eq(answer.delay_us, 0);
+    cr_assert(take("2", "n2", good));
+    cr_assert_eq(answer.delay_us, 0);
+    begin();
+    cr_assert_not(take("2", "n2", good));
+    cr_assert_eq(answer.delay_us, 0);
 }
 
 Test(session, what_is_refused_again_and_again_is_answered_ever_later)
 {
     static const struct resource_row others[] = {{"a", "A", 0, 6}, {"b", "B", 1, 7}};
     static const int64_t delays_us[] = {0, 0, 500, 1000, 2000, 2000};
-    struct bed bed;
 
-    init(&bed);
-    begin(&bed);
     for (size_t i = 0; i < sizeof delays_us / sizeof delays_us[0]; i++) {
-        (void) take(&bed, "1", "n", i % 2 == 0 ? bad : others);
-        cr_assert(bed.answer.is_refused);
-        cr_assert_not(bed.answer.is_repeat);
-        cr_assert_eq(bed.n_notes, 1u);
-        cr_assert_eq(bed.answer.delay_us, delays_us[i], "%zu: %d", i, (int) bed.answer.delay_us);
+        (void) take("1", "n", i % 2 == 0 ? bad : others);
+        cr_assert(answer.is_refused);
+        cr_assert_not(answer.is_repeat);
+        cr_assert_eq(n_notes, 1u);
+        cr_assert_eq(answer.delay_us, delays_us[i], "%zu: %d", i, (int) answer.delay_us);
     }
-    cr_assert(take(&bed, "2", "n", good));
-    cr_assert_eq(bed.answer.delay_us, 0);
-    (void) take(&bed, "3", "n", bad);
-    cr_assert_eq(bed.answer.delay_us, 0);
-    fini(&bed);
+    cr_assert(take("2", "n", good));
+    cr_assert_eq(answer.delay_us, 0);
+    (void) take("3", "n", bad);
+    cr_assert_eq(answer.delay_us, 0);
 }
 
 /* Two messages in one, as protobuf merges them. */
-static struct wr_str joined(struct wr_arena *arena, struct wr_str first, struct wr_str second)
+static struct wr_str joined(struct wr_str first, struct wr_str second)
 {
-    char *const bytes = wr_arena_alloc(arena, first.len + second.len);
+    char *const bytes = wr_arena_alloc(&arena, first.len + second.len);
 
     cr_assert_not_null(bytes);
     memcpy(bytes, first.ptr, first.len);
@@ -227,81 +198,60 @@ static struct wr_str joined(struct wr_arena *arena, struct wr_str first, struct 
 Test(session, one_of_another_type_takes_nothing_away)
 {
     static const struct resource_row both[] = {{"a", "A", 1, 7}, {"b", "B", 1, 6}};
-    struct bed bed;
 
-    init(&bed);
-    begin(&bed);
-    cr_assert(take(&bed, "1", "n1", good));
+    cr_assert(take("1", "n1", good));
 
-    const struct wr_str of_other = responses_bytes(&bed.arena, "2", "n2", "other", &both[1], 1);
+    const struct wr_str of_other = responses_bytes(&arena, "2", "n2", "other", &both[1], 1);
     const struct wr_str of_rules =
-        responses_bytes(&bed.arena, "2", "n2", WR_RULES_TYPE_URL, &both[0], 1);
+        responses_bytes(&arena, "2", "n2", WR_RULES_TYPE_URL, &both[0], 1);
 
-    cr_assert_eq(take_bytes(&bed, joined(&bed.arena, of_other, of_rules)), WR_OK);
-    cr_assert_null(bed.answer.change.rules);
-    cr_assert_eq(bed.answer.change.n_resources, 2u);
-    cr_assert_eq(bed.answer.change.n_refused, 1u);
-    expect_request(bed.answer.request, "1", "n2", true);
-    fini(&bed);
+    cr_assert_eq(take_bytes(joined(of_other, of_rules)), WR_OK);
+    cr_assert_null(answer.change.rules);
+    cr_assert_eq(answer.change.n_resources, 2u);
+    cr_assert_eq(answer.change.n_refused, 1u);
+    expect_request(answer.request, "1", "n2", true);
 }
 
 Test(session, what_was_not_asked_for_is_refused)
 {
-    struct bed bed;
-
-    init(&bed);
-    begin(&bed);
-    cr_assert(take(&bed, "1", "n1", good));
-    cr_assert_eq(take_bytes(&bed, responses_bytes(&bed.arena, "2", "n2", "other", good, 2)), WR_OK);
-    cr_assert_null(bed.answer.change.rules);
-    expect_request(bed.answer.request, "1", "n2", true);
-    cr_assert_not_null(strstr(bed.session.error, "resources[1] is of type `other`"));
-    cr_assert_not_null(strstr(bed.session.error, "the response is of type `other`"));
-    cr_assert_eq(
-        take_bytes(&bed, joined(&bed.arena,
-                                responses_bytes(&bed.arena, "2", "n2", WR_RULES_TYPE_URL, good, 2),
-                                (struct wr_str) WR_STR("\x22\x01x"))),
-        WR_OK);
-    cr_assert_null(bed.answer.change.rules);
-    cr_assert_eq(bed.answer.change.n_refused, 2u);
-    cr_assert_not(take(&bed, "3", "n3", good));
-    expect_request(bed.answer.request, "3", "n3", false);
-    fini(&bed);
+    cr_assert(take("1", "n1", good));
+    cr_assert_eq(take_bytes(responses_bytes(&arena, "2", "n2", "other", good, 2)), WR_OK);
+    cr_assert_null(answer.change.rules);
+    expect_request(answer.request, "1", "n2", true);
+    cr_assert_not_null(strstr(session.error, "resources[1] is of type `other`"));
+    cr_assert_not_null(strstr(session.error, "the response is of type `other`"));
+    cr_assert_eq(take_bytes(joined(responses_bytes(&arena, "2", "n2", WR_RULES_TYPE_URL, good, 2),
+                                   (struct wr_str) WR_STR("\x22\x01x"))),
+                 WR_OK);
+    cr_assert_null(answer.change.rules);
+    cr_assert_eq(answer.change.n_refused, 2u);
+    cr_assert_not(take("3", "n3", good));
+    expect_request(answer.request, "3", "n3", false);
 }
 
 Test(session, what_is_no_response_is_not_answered)
 {
-    struct bed bed;
-
-    init(&bed);
-    begin(&bed);
-    cr_assert_eq(take_bytes(&bed, (struct wr_str) WR_STR("\x0a\x7f")), WR_ERR_MALFORMED);
-    fini(&bed);
+    cr_assert_eq(take_bytes((struct wr_str) WR_STR("\x0a\x7f")), WR_ERR_MALFORMED);
 }
 
 Test(session, a_reason_is_bounded)
 {
     char domain[1000];
     struct resource_row rows[8];
-    struct bed bed;
 
     memset(domain, 'x', sizeof domain - 1);
     domain[sizeof domain - 1] = '\0';
     for (size_t i = 0; i < 8; i++) {
         rows[i] = (struct resource_row){"", i == 0 ? domain : "D", 0, 1};
     }
-    init(&bed);
-    begin(&bed);
-    cr_assert_eq(
-        take_bytes(&bed, responses_bytes(&bed.arena, "1", "n", WR_RULES_TYPE_URL, rows, 8)), WR_OK);
-    cr_assert_lt(strlen(bed.session.error), sizeof bed.session.error);
-    cr_assert_eq(bed.n_notes, 8u);
+    cr_assert_eq(take_bytes(responses_bytes(&arena, "1", "n", WR_RULES_TYPE_URL, rows, 8)), WR_OK);
+    cr_assert_lt(strlen(session.error), sizeof session.error);
+    cr_assert_eq(n_notes, 8u);
 
     size_t n_lines = 1;
 
-    for (const char *c = bed.session.error; *c != '\0'; c++) {
+    for (const char *c = session.error; *c != '\0'; c++) {
         n_lines += *c == '\n';
     }
-    cr_assert_eq(n_lines, 8u, "%s", bed.session.error);
-    fini(&bed);
+    cr_assert_eq(n_lines, 8u, "%s", session.error);
 }
