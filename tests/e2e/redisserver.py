@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private redis-server for one test: started, stopped, frozen and asked."""
+"""A private redis-server for one test: started, stopped, frozen and asked. The variable TEST_REDIS_SERVER names
+another program than redis-server, as Valkey's."""
 import os
 import shutil
 import signal
@@ -13,8 +14,8 @@ SAME_PROGRAM = "redis-check-rdb"
 
 
 def find_server(folder):
-    """The path of a redis-server; None when this machine has none."""
-    found = shutil.which("redis-server")
+    """The path of a redis-server, or of what is to be in its place; None when this machine has none."""
+    found = os.environ.get("TEST_REDIS_SERVER") or shutil.which("redis-server")
     if found:
         return found
     same = shutil.which(SAME_PROGRAM)
@@ -24,6 +25,12 @@ def find_server(folder):
     if not os.path.lexists(link):
         os.symlink(os.path.realpath(same), link)
     return link
+
+
+def version_of(program):
+    """-> "Redis 7.0.15" """
+    words = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()
+    return f"{words[0]} {words[2].removeprefix('v=')}"
 
 
 def free_port():

@@ -69,7 +69,7 @@ def redis_url():
     shutil.rmtree(folder)
 
 
-@pytest.fixture(params=["memory", "redis"])
+@pytest.fixture(params=["memory", pytest.param("redis", marks=pytest.mark.valkey)])
 def serve(request, launch):
     """serve(rules, …) starts a server that counts in memory, then one that counts in Redis."""
     flags = []

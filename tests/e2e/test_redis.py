@@ -42,6 +42,7 @@ def ready(server):
     return server.caller()
 
 
+@pytest.mark.valkey
 @pytest.mark.parametrize("url", ["{url}", "redis://{url}", "redis://{url}/3", "localhost:{port}", "unix:{path}",
                                  "{path}"])
 def test_counts(redis, serve, url):
@@ -52,6 +53,7 @@ def test_counts(redis, serve, url):
     same("OK: OK 4 of 5/HOUR, bare", caller.call("d", [["k", "b"]], [["none", ""]]))
 
 
+@pytest.mark.valkey
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_two_servers_count_together(redis, serve, n_threads):
     one, other = (ready(serve(redis.url, *PATIENT, "--redis-io-threads", str(n_threads))) for _ in range(2))
@@ -82,6 +84,7 @@ def used(caller, value):
     return 1000 - reply["statuses"][0]["remaining"] if "statuses" in reply else None
 
 
+@pytest.mark.valkey
 def test_starts_before_redis(start_redis, serve):
     port = free_port()
     server = serve(f"127.0.0.1:{port}")
@@ -117,6 +120,7 @@ def test_failure_mode_decides_without_redis(serve, mode, code):
     same("OK: bare", caller.call("d", [["none", ""]]))
 
 
+@pytest.mark.valkey
 def test_restarted_redis(redis, serve):
     caller = ready(serve(redis.url, *PATIENT))
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
@@ -127,6 +131,7 @@ def test_restarted_redis(redis, serve):
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
 
 
+@pytest.mark.valkey
 def test_connection_killed_between_calls(redis, serve):
     caller = ready(serve(redis.url, *PATIENT))
     for left in range(4, -1, -1):
@@ -134,6 +139,7 @@ def test_connection_killed_between_calls(redis, serve):
         redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 
 
+@pytest.mark.valkey
 def test_frozen_redis(redis, serve):
     """Every call is answered in time, what woke too late counts nothing, and it works again at once."""
     caller = ready(serve(redis.url, "--redis-timeout", "300ms"))
@@ -167,6 +173,7 @@ def test_ends_while_redis_is_frozen(redis, serve):
     assert timed(server.stop) < 10
 
 
+@pytest.mark.valkey
 def test_forgotten_script(redis, serve):
     caller = ready(serve(redis.url, *PATIENT))
     for left in range(4, -1, -1):
@@ -174,6 +181,7 @@ def test_forgotten_script(redis, serve):
         same(f"OK: OK {left} of 5/HOUR", caller.call("d", [["k", "a"]]))
 
 
+@pytest.mark.valkey
 def test_forgotten_script_under_load(redis, serve):
     caller = ready(serve(redis.url, *PATIENT))
     futures = []
@@ -184,6 +192,7 @@ def test_forgotten_script_under_load(redis, serve):
     assert used(caller, "a") == 500
 
 
+@pytest.mark.valkey
 def test_flushed_counters_begin_anew(redis, serve):
     caller = ready(serve(redis.url, *PATIENT))
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
@@ -191,6 +200,7 @@ def test_flushed_counters_begin_anew(redis, serve):
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
 
 
+@pytest.mark.valkey
 def test_full_redis(redis, serve):
     server = serve(redis.url, *PATIENT)
     caller = ready(server)
@@ -204,6 +214,7 @@ def test_full_redis(redis, serve):
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
 
 
+@pytest.mark.valkey
 def test_password(start_redis, serve):
     redis = start_redis("--requirepass", "swordfish")
     server = serve(f"redis://:swordfish@{redis.url}", *PATIENT)
@@ -213,6 +224,7 @@ def test_password(start_redis, serve):
     assert "swordfish" not in server.log() + other.log()
 
 
+@pytest.mark.valkey
 @pytest.mark.parametrize("auth, advice", [("", "a password is needed"), ("open-sesame", "user or password is wrong")])
 def test_wrong_password(start_redis, serve, auth, advice):
     redis = start_redis("--requirepass", "swordfish")
@@ -222,6 +234,7 @@ def test_wrong_password(start_redis, serve, auth, advice):
     assert "sesame" not in server.log()
 
 
+@pytest.mark.valkey
 def test_user_with_few_rights(redis, serve):
     redis.call("ACL", "SETUSER", "weir", "on", ">pw", "~weir:*", "+@connection", "+@scripting", "+@read", "+@write",
                "+time")
@@ -229,6 +242,7 @@ def test_user_with_few_rights(redis, serve):
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
 
 
+@pytest.mark.valkey
 def test_user_without_rights(redis, serve):
     redis.call("ACL", "SETUSER", "weir", "on", ">pw", "~*", "+@connection")
     server = serve(f"redis://weir:pw@{redis.url}", *PATIENT)
@@ -237,6 +251,7 @@ def test_user_without_rights(redis, serve):
     wait_until(lambda: health(server) == "NOT_SERVING", "NOT_SERVING without rights")
 
 
+@pytest.mark.valkey
 def test_primary_that_becomes_a_replica(redis, start_redis, serve):
     server = serve(redis.url, *PATIENT)
     caller = ready(server)
@@ -248,6 +263,7 @@ def test_primary_that_becomes_a_replica(redis, start_redis, serve):
     answers_again(caller)
 
 
+@pytest.mark.valkey
 def test_busy_redis(redis, serve):
     server = serve(redis.url, *PATIENT)
     caller = ready(server)
@@ -421,6 +437,7 @@ def charged(redis, key):
     return int(redis.call("GET", f"weir:{{d|{key}=a}}|3600s") or 0)
 
 
+@pytest.mark.valkey
 def test_many_callers_through_two_servers(redis, serve):
     """Exactly so much is let through, however it is spread."""
     servers = [serve(redis.url, *PATIENT) for _ in range(2)]

@@ -139,6 +139,7 @@ class Load:
             thread.join()
 
 
+@pytest.mark.valkey
 def test_keys_in_several_slots(cluster, serve):
     caller = serve(cluster).caller()
     descriptors = [[["k", letter]] for letter in LETTERS]
@@ -151,6 +152,7 @@ def test_keys_in_several_slots(cluster, serve):
     assert len({cluster.owner_of(slot).port for slot in slots}) >= 2
 
 
+@pytest.mark.valkey
 def test_keys_of_an_all_or_nothing_domain_in_one_slot(cluster, serve):
     caller = serve(cluster).caller()
     descriptors = [[["k", letter]] for letter in LETTERS]
@@ -169,6 +171,7 @@ def test_counts_are_shared_by_servers(cluster, serve):
     same("OVER: OVER 0 of 20/HOUR", one.call("d", [["k", "a"]]))
 
 
+@pytest.mark.valkey
 def test_a_replica_alone_as_seed(cluster, serve):
     server = serve(cluster, *PATIENT, url=cluster.nodes[-1].url)
     for letter in LETTERS:
@@ -181,6 +184,7 @@ def test_a_seed_that_is_away(cluster, serve):
         same("OK: OK 19 of 20/HOUR", server.caller().call("d", [["k", letter]]))
 
 
+@pytest.mark.valkey
 def test_scripts_flushed_on_each_node_under_load(cluster, serve):
     """No call fails, and none counts twice."""
     server = serve(cluster)
@@ -194,6 +198,7 @@ def test_scripts_flushed_on_each_node_under_load(cluster, serve):
     assert load.admitted == {f"v{i}": 20 for i in range(20)}
 
 
+@pytest.mark.valkey
 def test_a_busy_slot_moves_under_load(cluster, serve):
     """Round the primaries, with many keys in it that are made while it moves."""
     server = serve(cluster)
@@ -232,6 +237,7 @@ def test_a_slot_moves_to_a_new_node_under_load(own_cluster, serve):
     assert {load.admitted[f"v{i}"] for i in range(load.n // 60 - 1)} == {40}
 
 
+@pytest.mark.valkey
 def test_a_call_whose_keys_are_at_two_nodes_waits(cluster, serve):
     """While a slot moves, a script on some keys that have moved and some that have not is told to try again."""
     caller = serve(cluster).caller()
@@ -363,6 +369,7 @@ def test_a_user_with_few_rights_and_tls(serve, tmp_path):
         assert len({cluster.owner_of(cluster.slot_of(key)).port for key in cluster.counters()}) >= 2
 
 
+@pytest.mark.valkey
 def test_a_user_who_may_not_ask_for_the_map(cluster, serve):
     for node in cluster.nodes:
         node.call("ACL", "SETUSER", "weir", "on", ">swordfish", "~weir:*", "+@connection", "+@scripting", "+@read",
@@ -377,6 +384,7 @@ def test_a_user_who_may_not_ask_for_the_map(cluster, serve):
         same("OK: OK 19 of 20/HOUR", server.caller().call("d", [["k", letter]]))
 
 
+@pytest.mark.valkey
 def test_no_cluster(serve, tmp_path):
     redis = RedisServer(find_server(str(tmp_path)), str(tmp_path))
     redis.start()
@@ -388,6 +396,7 @@ def test_no_cluster(serve, tmp_path):
         redis.stop()
 
 
+@pytest.mark.valkey
 def test_a_cluster_taken_for_one_server(cluster, launch):
     server = launch(RULES, "--store", "redis", "--redis-url", cluster.nodes[0].url, *PATIENT)
     wait_until(lambda: any("error" in server.caller().call("d", [["k", letter]]) for letter in LETTERS), "an error")

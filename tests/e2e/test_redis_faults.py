@@ -15,6 +15,7 @@ import pytest
 import weirserver
 from redisbed import CHANNEL, NO_ANSWER, OK, OVER, Bed, Crowd, ask, counted, let_last, request
 from redisproxy import Proxy
+from redisserver import find_server, version_of
 from weirserver import wait_until
 
 LIMIT, PER_SECOND = 20, 30
@@ -55,22 +56,23 @@ class Outcome:
 OUTCOMES = []
 
 
-def table():
-    lines = [f"{'fault':<42} {'calls':>6} {'errors':>7} {'over':>5} {'allowed':>8} {'slowest, ms':>12} {'recovery, ms':>13}"]
+def table(server):
+    lines = [f"{'fault, with ' + server:<42} {'calls':>6} {'errors':>7} {'over':>5} {'allowed':>8} {'slowest, ms':>12} {'recovery, ms':>13}"]
     lines += [f"{o.fault:<42} {o.calls:>6} {o.errors:>7} {o.over:>5} {o.allowed:>8} {o.slowest * 1e3:>12.0f} "
               f"{o.recovery * 1e3:>13.0f}" for o in OUTCOMES]
     return "\n".join(lines)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def summary(request):  # pylint: disable=redefined-outer-name
+def summary(request, tmp_path_factory):  # pylint: disable=redefined-outer-name
     yield
+    text = table(version_of(find_server(tmp_path_factory.mktemp("server")))) + "\n"
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print("\n" + table())
+        print("\n" + text)
     logs = os.path.join(weirserver.BUILD, "test-logs")
     if os.path.isdir(logs):
-        with open(os.path.join(logs, "redis-faults.txt"), "w", encoding="utf-8") as f:
-            f.write(table() + "\n")
+        with open(os.path.join(logs, "redis-faults.txt"), "a", encoding="utf-8") as f:
+            f.write(text)
 
 
 def excess(crowd, limit=LIMIT):
@@ -186,6 +188,7 @@ def played():
     return found
 
 
+@pytest.mark.valkey
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
 def test_fault_under_load(played, fault):
     outcome, crowd, used, metrics = played[fault.name].result()
@@ -204,6 +207,7 @@ def test_fault_under_load(played, fault):
     assert set(asked_once.values()) <= {0, 1}, "no charge is repeated"
 
 
+@pytest.mark.valkey
 def test_fault_metrics(played):
     """What the metrics tell of it."""
     metrics = {name: future.result()[3] for name, future in played.items()}
@@ -222,6 +226,7 @@ def note(name, calls, codes, over, slowest=0.0):
     OUTCOMES.append(Outcome(name, calls, sum(codes.values()) - codes[OK] - codes[OVER], over, 0, slowest, 0.0))
 
 
+@pytest.mark.valkey
 def test_eight_callers_through_two_servers():
     """Of 100 keys each lets through as many as ask, or its limit: no more, no less."""
     pairs = [("few", f"v{i}") for i in range(100)]
@@ -285,6 +290,7 @@ def test_clocks_that_differ_by_90_seconds():
 
 # ---- what wakes too late ----
 
+@pytest.mark.valkey
 def test_late_charges_count_nothing_but_costs_that_are_spent():
     with Bed() as bed:
         redis = bed.redis()

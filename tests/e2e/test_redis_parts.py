@@ -31,6 +31,7 @@ def keys_of(server, pattern="*"):
     return sorted(k.decode() for k in server.call("KEYS", pattern) if b"{replicas}" not in k)
 
 
+@pytest.mark.valkey
 def test_limits_of_a_second_are_counted_apart(start_redis, serve_parts):
     main, second = start_redis(), start_redis()
     server = serve_parts(main.url, "--redis-per-second", "--redis-per-second-url", second.url)
@@ -52,6 +53,7 @@ def test_each_store_has_a_say_in_health(start_redis, serve_parts):
     wait_until(lambda: health(server) == "SERVING", "SERVING with both")
 
 
+@pytest.mark.valkey
 def test_memory_keeps_counting_a_share(redis, serve_parts):
     servers = [serve_parts(redis.url) for _ in range(2)]
     callers = [ready(s) for s in servers]
@@ -116,6 +118,7 @@ def test_what_is_over_is_answered_without_asking(redis, serve_parts):
     assert redis.calls_of("evalsha") - before <= trusted + probes < 50
 
 
+@pytest.mark.valkey
 def test_hashed_keys_hide_values_and_are_shared(redis, serve_parts, tmp_path):
     secret, again, other = tmp_path / "secret", tmp_path / "again", tmp_path / "other"
     secret.write_text("0123456789abcdef")
@@ -142,6 +145,7 @@ def test_settings_that_cannot_be(tmp_path, flags, status, says):
     assert (done.returncode, says in done.stdout + done.stderr) == (status, True), done.stderr
 
 
+@pytest.mark.valkey
 def test_old_and_new_count_together(redis, serve_parts):
     """A key as envoyproxy/ratelimit writes it: INCRBY and EXPIRE on domain_key_value_<window start>."""
     caller = ready(serve_parts(redis.url, "--redis-keys", "reference"))
@@ -173,6 +177,7 @@ descriptors:
 """
 
 
+@pytest.mark.valkey
 def test_what_the_reference_does_not_know_has_names_of_its_own(redis, launch):
     server = launch(LAYERS, "--store", "redis", "--redis-url", redis.url, *PATIENT, "--redis-keys", "reference")
     caller = ready(server)

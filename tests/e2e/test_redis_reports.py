@@ -44,6 +44,7 @@ def used(redis, key, value):
 
 # redis-script-flush
 
+@pytest.mark.valkey
 def test_redis_script_flush(bed):
     """300 calls a second, the script is flushed all the time, and nobody notices. Restarted Redis too."""
     redis = bed.redis()
@@ -229,6 +230,7 @@ def test_redis_acl_minimum(bed):
     assert "swordfish" not in weir.log()
 
 
+@pytest.mark.valkey
 def test_redis_acl_minimum_with_replicas(bed):
     """Who is told the number of replicas needs no right to learn it, and does not try."""
     redis = bed.redis()
@@ -245,6 +247,7 @@ def test_redis_acl_minimum_with_replicas(bed):
     assert weir.log().count("answers OOM") == 1
 
 
+@pytest.mark.valkey
 def test_redis_acl_minimum_of_a_database(bed):
     redis = bed.redis()
     redis.call("ACL", "SETUSER", "weir", *documented_rights())
@@ -286,6 +289,7 @@ def test_fail_store_returns(bed):
 
 # count-refund-at-limit
 
+@pytest.mark.valkey
 @pytest.mark.parametrize("flags", [(), ("--over-limit-cache-bytes", "65536")], ids=["", "with a cache"])
 def test_count_refund_at_limit(bed, flags):
     """Hits are given back through the other server."""
@@ -358,6 +362,7 @@ def story(caller, value):
     return [breach for breach in found if "no count" not in breach]
 
 
+@pytest.mark.valkey
 def test_time_window_story(bed):
     redis = bed.redis()
     caller = bed.weir(RULES, redis.url, "--redis-timeout", "100ms", "--replicas", "1").caller()

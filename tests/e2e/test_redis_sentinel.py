@@ -88,6 +88,7 @@ def used(caller, key, limit):
     return limit - caller.peek("d", [key, "a"])["statuses"][0]["remaining"]
 
 
+@pytest.mark.valkey
 def test_counts_at_the_primary(watch, serve):
     watched = watch()
     server = serve(watched.url, *PATIENT)
@@ -219,6 +220,7 @@ def lose_primary(watched, caller, lose, find=lambda: None):
     expect_bound(load, caller, begin, moved)
 
 
+@pytest.mark.valkey
 def test_fail_over_under_load(watch, serve):
     watched = watch()
     server = serve(watched.url, *PROMPT)
@@ -227,6 +229,7 @@ def test_fail_over_under_load(watch, serve):
     assert health(server) == "SERVING"
 
 
+@pytest.mark.valkey
 def test_killed_primary_under_load(watch, serve):
     watched = watch()
     server = serve(watched.url, *PROMPT)
@@ -281,6 +284,7 @@ def expect_unready(server, told):
     assert health(server) == "NOT_SERVING"
 
 
+@pytest.mark.valkey
 def test_unknown_name(watch, serve):
     watched = watch(n_sentinels=1)
     url = watched.sentinels[0].url
@@ -289,12 +293,14 @@ def test_unknown_name(watch, serve):
                            f"but {NAME}")
 
 
+@pytest.mark.valkey
 def test_a_server_is_no_sentinel(watch, serve):
     watched = watch(n_sentinels=1)
     server = serve(f"{NAME},127.0.0.1:{watched.first.port}", *PATIENT)
     expect_unready(server, f"Redis sentinel at 127.0.0.1:{watched.first.port}: does not know the command SENTINEL")
 
 
+@pytest.mark.valkey
 def test_users_with_few_rights(watch, serve):
     """On both sides, as the documentation has it."""
     watched = watch(n_sentinels=1)
@@ -313,6 +319,7 @@ def test_users_with_few_rights(watch, serve):
     assert "may not" not in server.log() and "NOPERM" not in server.log()
 
 
+@pytest.mark.valkey
 @pytest.mark.parametrize("missing, advice", [
     ("+sentinel|get-master-addr-by-name", "allow it +sentinel|get-master-addr-by-name and +sentinel|master"),
     ("+subscribe", "allow it +subscribe &+switch-master &+promoted-slave")])

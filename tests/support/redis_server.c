@@ -47,9 +47,15 @@ static _Noreturn void become_server(const struct wr_redis_server *server,
         char *const *theirs; /* exec changes nothing */
     } arguments = {.ours = words};
 
-    (void) execvp("redis-server", arguments.theirs);
-    (void) execv(OTHER_PROGRAM, arguments.theirs);
-    perror("redis-server");
+    const char *const chosen = getenv("TEST_REDIS_SERVER");
+
+    if (chosen != NULL) {
+        (void) execv(chosen, arguments.theirs);
+    } else {
+        (void) execvp("redis-server", arguments.theirs);
+        (void) execv(OTHER_PROGRAM, arguments.theirs);
+    }
+    perror(chosen != NULL ? chosen : "redis-server");
     _exit(127);
 }
 

@@ -2,7 +2,7 @@
 /*
  * A Redis server of a test's own: on a Unix socket in a new directory below the one for temporary
  * files, without persistence. It ends with the test, also when that crashes; then its directory
- * stays.
+ * stays. The variable TEST_REDIS_SERVER names another program than redis-server, as Valkey's.
  *
  * Threads: owner thread only, which must outlive the server.
  */

@@ -12,6 +12,7 @@ import argparse
 import collections
 import concurrent.futures
 import contextlib
+import fnmatch
 import glob
 import os
 import re
@@ -40,7 +41,9 @@ os.environ.setdefault("SLOW_TIMEOUT_US", "5000000")
 NEVER_UP = {"reload-start-with-bad-file"}
 
 
-def reason_to_leave_out(scenario, kinds):
+def reason_to_leave_out(scenario, kinds, areas):
+    if not fnmatch.fnmatch(scenario["area"], areas):
+        return "another area"
     if scenario["id"] in NEVER_UP:
         return "unavailable without rules"
     if "http" in kinds:
@@ -50,13 +53,13 @@ def reason_to_leave_out(scenario, kinds):
     return None
 
 
-def select(corpus):
+def select(corpus, areas):
     """-> ([id], Counter of reasons)"""
     import oraclelib
     ids, left_out = [], collections.Counter()
     for _, _, scenarios in oraclelib.load_scenarios(corpus):
         for s in scenarios:
-            reason = reason_to_leave_out(s, {k for _, step in oraclelib.unrolled(s["steps"]) for k in step})
+            reason = reason_to_leave_out(s, {k for _, step in oraclelib.unrolled(s["steps"]) for k in step}, areas)
             if reason is None:
                 ids.append(s["id"])
             else:
@@ -132,16 +135,16 @@ def replay_corpus(corpus, ids, binary, flags, first_port, args, folder):
     return sum(p for p, _ in results), sum(f for _, f in results)
 
 
-def replay_with(store, args):
-    """-> (passed, failed, Counter of what was left out)"""
+def replay_with(store, nth, args):
+    """nth: of the stores that are replayed with. -> (passed, failed, Counter of what was left out)"""
     binary = os.path.join(os.path.abspath(args.bin), PROGRAMS[store])
     step = QUICK_STEP if args.quick else STEPS[store]
-    first_port = FIRST_PORT + PORTS_EACH * args.jobs * len(CORPORA) * [*PROGRAMS].index(store)
+    first_port = FIRST_PORT + PORTS_EACH * args.jobs * len(CORPORA) * nth
     passed = failed = 0
     left_out = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder, store_flags(store) as flags:
         for corpus in CORPORA:
-            ids, reasons = select(corpus)
+            ids, reasons = select(corpus, args.areas)
             chosen = ids[::step]
             if len(chosen) < len(ids):
                 reasons["quick" if args.quick else "one store"] = len(ids) - len(chosen)
@@ -158,12 +161,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="replayers side by side")
     parser.add_argument("--quick", action="store_true", help="every fourth scenario")
     parser.add_argument("--store", choices=[*PROGRAMS, "all"], default="all", help="the stores to replay with")
+    parser.add_argument("--areas", default="*", help="which files of scenarios, * and ? allowed: ext-*")
     args = parser.parse_args()
 
     # Side by side: a replay mostly waits for windows to end.
     stores = [*PROGRAMS] if args.store == "all" else [args.store]
     with concurrent.futures.ThreadPoolExecutor(len(stores)) as pool:
-        results = list(pool.map(lambda store: replay_with(store, args), stores))
+        results = list(pool.map(lambda store: replay_with(store, stores.index(store), args), stores))
     passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
     left_out = results[0][2]
     reasons = ", ".join("%d %s" % (n, why) for why, n in left_out.most_common())

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "limit/calendar.h"
@@ -12,7 +13,9 @@
 #include "tests/support/script_bed.h"
 #include "tests/support/take_model.h"
 
+/* Unless the variable TEST_SEQUENCES says how many. */
 #define N_SEQUENCES 10000
+
 #define IN_FLIGHT 100 /* sequences whose calls are sent before the first reply is read */
 #define FEW_CALLS 8
 #define MAX_CALLS 80 /* one sequence in 20 is a run of many */
@@ -391,6 +394,15 @@ static void print(struct game *game, const struct sequence *sequence)
 
 /* ---- tests ---- */
 
+static size_t n_sequences(void)
+{
+    const char *const text = getenv("TEST_SEQUENCES");
+    const size_t n = text != NULL ? strtoul(text, NULL, 10) : N_SEQUENCES;
+
+    cr_assert(n > 0, "TEST_SEQUENCES is no number above 0");
+    return n;
+}
+
 /* The first of `n` sequences that differs, shrunk; false when there is none. */
 static bool find_difference(struct game *game, unsigned sort, size_t n, uint64_t *seed,
                             struct sequence *out)
@@ -422,7 +434,7 @@ static void judge_as_the_model(unsigned sort)
     uint64_t seed = first_seed;
 
     cr_assert(wr_script_bed_init(&game.bed));
-    if (find_difference(&game, sort, N_SEQUENCES, &seed, &difference)) {
+    if (find_difference(&game, sort, n_sequences(), &seed, &difference)) {
         print(&game, &difference);
         wr_script_bed_fini(&game.bed);
         cr_assert_fail("%s: script and model differ, with seed %" PRIu64, sorts[sort].name,
