@@ -17,8 +17,9 @@ struct level {
     int64_t next_us;     /* that of the limit: the same, or longer */
     uint64_t burst;
     int64_t capacity_us; /* burst × interval_us */
-    int64_t debt_us;     /* no more than takes explain, unless the limit counts all */
-    int64_t kept_us;     /* of the debt, with what clocks jitter explains */
+    int64_t debt_us;     /* without what clocks jitter, unless the limit counts all */
+    int64_t kept_us;     /* the debt with that */
+    uint64_t owed;       /* hits that it may be of */
     bool is_restated;    /* other than the state says, also when nothing is charged */
 };
 
@@ -45,14 +46,6 @@ static inline int64_t interval_of(const struct wr_limit *limit, int64_t known_us
     return (int64_t) ((length_us + requests - 1) / requests);
 }
 
-/* The debt that takes explain: the capacity, or more where the limit is lower for now. */
-static inline int64_t most_debt(const struct level *level, const struct wr_limit *limit)
-{
-    const uint64_t most = limit->burst_most > limit->burst ? limit->burst_most : limit->burst;
-
-    return most == level->burst ? level->capacity_us : multiplied(most, level->interval_us);
-}
-
 static inline void set_interval(struct level *level, const struct wr_limit *limit,
                                 int64_t interval_us)
 {
@@ -73,18 +66,20 @@ static int64_t restated(int64_t debt_us, int64_t from_us, int64_t to_us)
     return debt < DEBT_MAX ? (int64_t) debt : DEBT_MAX;
 }
 
-/* Debt up to a window may come of a larger burst, of which replicas or callers still know. */
+/* What is beyond the hits that may be owed comes from clocks, and nobody waits for it. Where all is
+ * counted, what they jitter stays: each late hit that is booked would take it from the debt. */
 static inline void cut_debt(struct level *level, const struct wr_limit *limit)
 {
-    const int64_t most_us = most_debt(level, limit);
-    const int64_t explained_us = most_us > limit->length_us ? most_us : limit->length_us;
+    const uint64_t owed = level->owed > level->burst ? level->owed : level->burst;
+    const int64_t most_us = multiplied(owed, level->interval_us);
 
-    if (level->kept_us <= most_us + WR_CLOCK_JITTER_US) {
-        level->debt_us = level->kept_us < most_us ? level->kept_us : most_us;
-    } else if (level->kept_us > explained_us + WR_CLOCK_JITTER_US) {
+    if (level->kept_us > most_us + WR_CLOCK_JITTER_US) {
         level->kept_us = most_us;
         level->debt_us = most_us;
+        level->owed = owed;
         level->is_restated = true;
+    } else if (limit->count != WR_COUNT_ALL && level->kept_us > most_us) {
+        level->debt_us = most_us;
     }
 }
 
@@ -93,25 +88,27 @@ static inline void cut_debt(struct level *level, const struct wr_limit *limit)
 static inline void reckon(struct level *level, const struct wr_token_bucket *state,
                           const struct wr_limit *limit, int64_t now_us)
 {
-    const int64_t next_us = interval_of(limit, state->interval_us);
-    const bool has_debt = state->stamp_us > now_us && state->interval_us > 0;
-    const bool is_slower = has_debt && state->interval_us < next_us;
+    const int64_t former_us = wr_token_bucket_interval(state);
+    const int64_t next_us = interval_of(limit, former_us);
+    const bool has_debt = state->stamp_us > now_us && former_us > 0;
+    const bool is_slower = has_debt && former_us < next_us;
 
-    set_interval(level, limit, is_slower ? state->interval_us : next_us);
+    set_interval(level, limit, is_slower ? former_us : next_us);
     level->next_us = next_us;
     level->debt_us = 0;
     level->kept_us = 0;
+    level->owed = wr_token_bucket_owed(state);
     level->is_restated = false;
     if (!has_debt) {
         return;
     }
     level->kept_us = state->stamp_us - now_us;
-    if (state->interval_us > next_us) {
-        level->kept_us = restated(level->kept_us, state->interval_us, next_us);
+    if (former_us > next_us) {
+        level->kept_us = restated(level->kept_us, former_us, next_us);
         level->is_restated = true;
     }
     level->debt_us = level->kept_us;
-    if (level->debt_us > level->capacity_us && limit->count != WR_COUNT_ALL) {
+    if (level->debt_us > level->capacity_us) {
         cut_debt(level, limit);
     }
 }
@@ -183,10 +180,22 @@ static inline struct wr_verdict decide(struct level *level, const struct wr_limi
 }
 
 static void store(struct wr_token_bucket *state, const struct level *level, int64_t debt_us,
-                  int64_t now_us)
+                  uint64_t owed, int64_t now_us)
 {
     state->stamp_us = now_us + debt_us;
-    state->interval_us = level->interval_us;
+    state->terms = wr_token_bucket_terms(level->interval_us, owed);
+}
+
+static void charge(struct wr_token_bucket *state, const struct level *level, uint64_t hits,
+                   int64_t now_us)
+{
+    const int64_t debt_us = debt_after(level, hits);
+    const uint64_t interval_us = (uint64_t) level->interval_us;
+    const uint64_t owed = debt_us <= level->capacity_us
+                              ? level->burst
+                              : ((uint64_t) debt_us + interval_us - 1) / interval_us;
+
+    store(state, level, debt_us, owed, now_us);
 }
 
 static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
@@ -208,9 +217,9 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
     const struct wr_verdict verdict = decide(&level, limit, hits);
 
     if (is_charged(limit, verdict.over, hits)) {
-        store(state, &level, debt_after(&level, hits), now_us);
+        charge(state, &level, hits, now_us);
     } else if (hits > 0 && level.is_restated) {
-        store(state, &level, level.kept_us, now_us);
+        store(state, &level, level.kept_us, level.owed, now_us);
     }
     return verdict;
 }
@@ -226,7 +235,7 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
 
         level.kept_us = given_us < level.kept_us ? level.kept_us - given_us : 0;
         level.debt_us = level.kept_us;
-        store(state, &level, level.kept_us, now_us);
+        store(state, &level, level.kept_us, level.owed, now_us);
     }
 
     struct wr_verdict verdict = judge(&level, limit, 0);

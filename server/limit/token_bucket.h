@@ -17,9 +17,11 @@
  * debt, as many hits at the new interval, rounded up; refused takes write that down, too. Under one
  * that was lowered, what was used before is paid at the interval that it was used at, until
  * something is charged at the new one: nobody waits longer for it, and what one limit used is used
- * for the other. A stamp further ahead than a burst or a window explains, by more than clocks
- * jitter, comes from a clock that was ahead: it is cut to a full burst, unless the limit counts
- * all; so is the debt of a burst that was larger than its limit, when the burst is smaller now.
+ * for the other. So with a burst that is smaller now: nothing passes until what was used fits it.
+ *
+ * It also holds how many hits may be owed: the burst, or what was booked beyond it. A stamp further
+ * ahead than these explain, by more than clocks jitter, comes from a clock that was ahead: it is
+ * cut to them. So no debt is forgotten, whatever burst or limit asks for it meanwhile.
  * Clock: monotonic. Threads: pure functions; the caller holds the lock that guards the state.
  */
 #ifndef WR_LIMIT_TOKEN_BUCKET_H
@@ -35,9 +37,35 @@
 
 /* All zero: never hit. */
 struct wr_token_bucket {
-    int64_t stamp_us;    /* when all that was used is forgotten */
-    int64_t interval_us; /* between two hits, as the stamp was reckoned */
+    int64_t stamp_us; /* when all that was used is forgotten */
+    uint64_t terms;   /* the interval as the stamp was reckoned, and the hits that may be owed */
 };
+
+/* Two numbers in one word, which have room because one times the other is no more than the largest
+ * debt and an interval: how many bits the interval has, those, and the hits. */
+#define WR_TOKEN_BUCKET_SIZE_BITS 6
+
+static inline uint64_t wr_token_bucket_terms(int64_t interval_us, uint64_t owed)
+{
+    const unsigned n_bits = 64 - (unsigned) __builtin_clzll((uint64_t) interval_us);
+
+    return (owed << n_bits | (uint64_t) interval_us) << WR_TOKEN_BUCKET_SIZE_BITS | n_bits;
+}
+
+/* 0 when it was never hit. */
+static inline int64_t wr_token_bucket_interval(const struct wr_token_bucket *bucket)
+{
+    const unsigned n_bits = bucket->terms & ((1U << WR_TOKEN_BUCKET_SIZE_BITS) - 1);
+
+    return (int64_t) (bucket->terms >> WR_TOKEN_BUCKET_SIZE_BITS & ((UINT64_C(1) << n_bits) - 1));
+}
+
+static inline uint64_t wr_token_bucket_owed(const struct wr_token_bucket *bucket)
+{
+    const unsigned n_bits = bucket->terms & ((1U << WR_TOKEN_BUCKET_SIZE_BITS) - 1);
+
+    return bucket->terms >> WR_TOKEN_BUCKET_SIZE_BITS >> n_bits;
+}
 
 extern const struct wr_counter_kind wr_token_bucket_kind;
 

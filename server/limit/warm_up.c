@@ -49,7 +49,6 @@ static struct wr_limit enforced(const struct wr_limit *limit, uint64_t requests)
         const uint64_t burst = wr_muldiv_floor(limit->burst, requests, limit->requests);
 
         now.burst = burst > 0 ? burst : 1;
-        now.burst_most = limit->burst;
     }
     return now;
 }
@@ -114,11 +113,11 @@ static int64_t paid_for(const struct wr_token_bucket *bucket, const struct wr_li
                         uint64_t requests, int64_t debt_us)
 {
     const uint64_t interval_us = ((uint64_t) limit->length_us + requests - 1) / requests;
+    const uint64_t kept_us = (uint64_t) wr_token_bucket_interval(bucket);
 
-    return (uint64_t) bucket->interval_us <= interval_us
+    return kept_us <= interval_us
                ? debt_us
-               : (int64_t) wr_muldiv_ceil((uint64_t) debt_us, (uint64_t) bucket->interval_us,
-                                          interval_us);
+               : (int64_t) wr_muldiv_ceil((uint64_t) debt_us, kept_us, interval_us);
 }
 
 /*

@@ -75,6 +75,7 @@ static void set_limit(struct wr_prey_counter *counter)
 {
     counter->limit = wr_drawn_rule_limit(&counter->rule);
     counter->limit.calendar = counter->calendar;
+    counter->prey.keeps_its_waits = counter->limit.requests > 0;
 }
 
 static void vary(struct wr_prey *prey, uint64_t *random)
@@ -94,7 +95,6 @@ void wr_prey_counter_init(struct wr_prey_counter *counter, const struct wr_sched
     counter->climb = (struct wr_climb){0};
     counter->rule = *rule;
     counter->calendar = calendar;
-    set_limit(counter);
     counter->prey = (struct wr_prey){
         .name = *name,
         .take = take,
@@ -103,7 +103,6 @@ void wr_prey_counter_init(struct wr_prey_counter *counter, const struct wr_sched
         .vary = (rule->traits & WR_RULE_VARIES) != 0 ? vary : NULL,
         .length_us = rule->length_us,
         .n_steps = WR_SCHEDULE_STEPS(rule->requests),
-        .keeps_its_waits = (rule->traits & (WR_RULE_VARIES | WR_RULE_WARMS_UP)) == 0 &&
-                           counter->limit.requests > 0,
     };
+    set_limit(counter);
 }

@@ -125,6 +125,18 @@ static void set_limit(struct wr_layer *layer)
     layer->limit.count = WR_COUNT_ALL_OR_NOTHING;
 }
 
+static bool keeps_its_waits(const struct wr_prey_layers *layers)
+{
+    bool keeps = true;
+
+    for (size_t i = 0; i < layers->n; i++) {
+        const struct wr_layer *const layer = &layers->layers[i];
+
+        keeps = keeps && (layer->rule.traits & WR_RULE_WARMS_UP) == 0 && layer->limit.requests > 0;
+    }
+    return keeps;
+}
+
 static void vary(struct wr_prey *prey, uint64_t *random)
 {
     struct wr_prey_layers *const layers = (struct wr_prey_layers *) prey;
@@ -133,6 +145,7 @@ static void vary(struct wr_prey *prey, uint64_t *random)
 
     wr_drawn_rule_vary(&layer->rule, random);
     set_limit(layer);
+    prey->keeps_its_waits = keeps_its_waits(layers);
 }
 
 void wr_prey_layers_init(struct wr_prey_layers *layers, const struct wr_schedule_name *name,
@@ -149,7 +162,6 @@ void wr_prey_layers_init(struct wr_prey_layers *layers, const struct wr_schedule
         .vary = (traits & WR_RULE_VARIES) != 0 ? vary : NULL,
         .length_us = rules[0].length_us,
         .n_steps = N_STEPS,
-        .keeps_its_waits = (traits & (WR_RULE_VARIES | WR_RULE_WARMS_UP)) == 0,
     };
     for (size_t i = 0; i < n; i++) {
         struct wr_layer *const layer = &layers->layers[i];
@@ -157,8 +169,8 @@ void wr_prey_layers_init(struct wr_prey_layers *layers, const struct wr_schedule
         layer->rule = rules[i];
         layer->record.n = 0;
         set_limit(layer);
-        layers->prey.keeps_its_waits &= layer->limit.requests > 0;
         (void) snprintf(layer->key, sizeof layer->key, "%" PRIu64 ":%" PRIu32 ":%zu", name->seed,
                         name->number, i);
     }
+    layers->prey.keeps_its_waits = keeps_its_waits(layers);
 }

@@ -25,16 +25,6 @@ static uint32_t share_of(const struct wr_drawn_rule *rule)
     return (uint32_t) ((uint64_t) rule->requests * rule->headroom / 1000);
 }
 
-/* A burst that is smaller than one that was larger than its limit forgets what that owes beyond a
- * window's hits, so where it changes it stays below. */
-static uint32_t draw_burst(const struct wr_drawn_rule *rule, uint64_t *random)
-{
-    const int64_t most =
-        (rule->traits & WR_RULE_VARIES) != 0 ? share_of(rule) : (int64_t) rule->requests + 3;
-
-    return (uint32_t) wr_draw_between(random, 1, most > 1 ? most : 1);
-}
-
 static void draw_numbers(struct wr_drawn_rule *rule, uint64_t *random, int64_t most)
 {
     rule->requests = (uint32_t) wr_draw_between(random, 1, most);
@@ -42,7 +32,7 @@ static void draw_numbers(struct wr_drawn_rule *rule, uint64_t *random, int64_t m
     if ((rule->traits & WR_RULE_HAS_HEADROOM) != 0) {
         rule->headroom = (uint32_t) wr_draw_between(random, 1, 999);
     }
-    rule->burst = draw_burst(rule, random);
+    rule->burst = (uint32_t) wr_draw_between(random, 1, (int64_t) rule->requests * 2 + 3);
     rule->n_buckets = (uint32_t) wr_draw_between(random, 1, 12);
     rule->warm_up_start = (uint32_t) wr_draw_between(random, 1, 1000);
 }

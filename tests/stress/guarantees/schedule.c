@@ -15,7 +15,7 @@ struct game {
     uint64_t *random;
     int64_t now_us;
     int64_t latest_us; /* that a take came with */
-    bool has_waited;   /* exactly as long as the last take was told */
+    bool has_waited;   /* exactly as long as the last take was told, by the same limit */
 };
 
 void wr_schedule_check(const struct wr_schedule_name *name, bool holds, const char *what)
@@ -39,6 +39,7 @@ static void vary(struct game *game)
 {
     if (game->prey->vary != NULL && wr_draw_between(game->random, 1, 6) == 1) {
         game->prey->vary(game->prey, game->random);
+        game->has_waited = false;
     }
 }
 

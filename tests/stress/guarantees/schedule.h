@@ -42,7 +42,7 @@ struct wr_prey {
     void (*vary)(struct wr_prey *prey, uint64_t *random);
     int64_t length_us;
     uint32_t n_steps;     /* of a schedule */
-    bool keeps_its_waits; /* no limit changes, so what was told of a wait is true */
+    bool keeps_its_waits; /* what is told of a wait is true, if the limit stays */
 };
 
 enum wr_style {

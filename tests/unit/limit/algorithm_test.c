@@ -339,7 +339,7 @@ static void change_keeps_what_was_used(struct wr_counter *counter, const struct 
     const struct wr_verdict lowered = wr_counter_peek(counter, 0, now_us);
 
     ASSERT_OF(counter, lowered.remaining == left);
-    ASSERT_OF(counter, is_bucket || lowered.over == (before.remaining < fewer));
+    ASSERT_OF(counter, lowered.over == (before.remaining < fewer));
     counter->limit = limit;
 }
 

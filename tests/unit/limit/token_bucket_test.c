@@ -220,22 +220,56 @@ Test(token_bucket, one_bucket_asked_with_two_limits_admits_the_larger_one)
     wr_counter_fini(&counter);
 }
 
-/* Two bursts of one rate, as replicas have them while rules are rolled out: a hit that the smaller
- * one refuses must not make the larger one forget. */
+/* Two bursts of one rate, below the limit and above it, as replicas have them while rules are
+ * rolled out: a hit that the smaller one refuses must not make the larger one forget. */
 Test(token_bucket, one_bucket_asked_with_two_bursts_admits_the_larger_one)
 {
-    static const uint64_t bursts[] = {100, 10};
-    struct wr_counter counter;
-    uint64_t n_admitted = 0;
+    static const uint64_t bursts[] = {100, 10}, requests[] = {600, 6};
 
-    wr_counter_init(&counter, &six_a_minute);
-    counter.limit.requests = 600;
-    for (size_t i = 0; i < 1000; i++) {
-        counter.limit.burst = bursts[i % 2];
-        n_admitted += !wr_counter_take(&counter, 1, S(100)).over;
+    for (size_t row = 0; row < 2; row++) {
+        struct wr_counter counter;
+        uint64_t n_admitted = 0;
+
+        wr_counter_init(&counter, &six_a_minute);
+        counter.limit.requests = requests[row];
+        for (size_t i = 0; i < 1000; i++) {
+            counter.limit.burst = bursts[i % 2];
+            n_admitted += !wr_counter_take(&counter, 1, S(100)).over;
+        }
+        cr_assert_eq(n_admitted, 100, "row %zu: %lu", row, (unsigned long) n_admitted);
+        wr_counter_fini(&counter);
     }
-    cr_assert_eq(n_admitted, 100, "%lu", (unsigned long) n_admitted);
-    wr_counter_fini(&counter);
+}
+
+/* The wait told is as long as what was used takes, to the microsecond, whether the burst was within
+ * the limit, above it, or owes no more than clocks may jitter. */
+Test(token_bucket, a_smaller_burst_waits_for_what_was_used)
+{
+    static const struct {
+        uint64_t requests, used, burst;
+        int64_t wait_us;
+    } rows[] = {
+        {6, 5, 3, S(30)},       {6, 100, 3, S(980)},     {6, 100, 99, S(20)},
+        {6000, 100, 99, 20000}, {6000, 100, 50, 510000}, {6000, 100, 1, S(1)},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_limit limit = BUCKET(rows[i].requests, S(60), rows[i].used);
+        struct wr_counter counter;
+
+        wr_counter_init(&counter, &limit);
+        (void) wr_counter_take(&counter, rows[i].used, S(100));
+        counter.limit.burst = rows[i].burst;
+        for (int64_t early_us = rows[i].wait_us; early_us > 0; early_us /= 7) {
+            const int64_t now_us = S(100) + rows[i].wait_us - early_us;
+            const struct wr_verdict verdict = wr_counter_take(&counter, 1, now_us);
+
+            cr_assert(verdict.over, "row %zu, %ld us early", i, early_us);
+            cr_assert_eq(verdict.reset_us, early_us, "row %zu: %ld", i, verdict.reset_us);
+        }
+        cr_assert_not(wr_counter_take(&counter, 1, S(100) + rows[i].wait_us).over, "row %zu", i);
+        wr_counter_fini(&counter);
+    }
 }
 
 /* A raised limit helps a client that is refused all the while. */
@@ -259,20 +293,62 @@ Test(token_bucket, a_stamp_from_a_clock_that_was_ahead_is_cut_to_a_burst)
         {S(5000), 1, false, 2, S(10)}, {S(100), 0, false, 0, S(10)}, /* a look leaves it, */
         {S(100), 1, true, 0, S(10)},                                 /* a refused hit cuts it */
         {S(110), 1, false, 0, S(10)},  {S(5000), 2, false, 1, S(10)}, {S(200), -1, false, 1, S(10)},
+        {S(500), 3, false, 0, S(10)},  {S(490), 1, true, 0, S(10)}, /* also by less than a window */
+        {S(500), 1, false, 0, S(10)},
     };
     WR_PLAY(six_a_minute, steps);
 }
 
-Test(token_bucket, a_debt_that_was_booked_is_not_cut)
+/* Before what was booked is paid, the clock goes back: no more than that is waited for. */
+Test(token_bucket, a_debt_that_was_booked_is_kept_and_no_more_than_that)
 {
     struct wr_limit limit = six_a_minute;
     static const struct wr_step steps[] = {
-        {S(5000), 1, false, 2, S(10)},
-        {S(100), 1, true, 0, S(4900)},
+        {S(5000), 100, true, 0, S(980)},
+        {S(5500), 1, true, 0, S(490)},
+        {S(100), 0, true, 0, S(490)},
+        {S(100), 1, true, 0, S(500)},
     };
 
     limit.count = WR_COUNT_ALL;
     WR_PLAY(limit, steps);
+}
+
+Test(token_bucket, a_debt_that_was_booked_is_kept_when_only_what_is_admitted_counts)
+{
+    struct wr_counter counter;
+
+    wr_counter_init(&counter, &six_a_minute);
+    counter.limit.count = WR_COUNT_ALL;
+    (void) wr_counter_take(&counter, 100, S(100));
+    counter.limit.count = WR_COUNT_ADMITTED;
+    cr_assert_eq(wr_counter_take(&counter, 1, S(100)).reset_us, S(980));
+    cr_assert_eq(wr_counter_take(&counter, 1, S(1080) - 1).reset_us, 1);
+    cr_assert_not(wr_counter_take(&counter, 1, S(1080)).over);
+    wr_counter_fini(&counter);
+}
+
+/* Intervals and bursts from one end to the other. */
+Test(token_bucket, a_word_holds_an_interval_and_what_may_be_owed)
+{
+    for (int n_bits = 0; n_bits <= 52; n_bits++) {
+        const int64_t least_us = INT64_C(1) << n_bits;
+        const int64_t intervals_us[] = {least_us, 2 * least_us - 1};
+
+        for (size_t i = 0; i < 2; i++) {
+            const int64_t interval_us = intervals_us[i];
+            const uint64_t owed[] = {0, 1,
+                                     (uint64_t) (WR_TOKEN_BUCKET_DEBT_MAX_US / interval_us) + 1};
+
+            for (size_t k = 0; k < 3; k++) {
+                const struct wr_token_bucket bucket = {
+                    .terms = wr_token_bucket_terms(interval_us, owed[k])};
+
+                cr_assert_eq(wr_token_bucket_interval(&bucket), interval_us, "%d bits", n_bits);
+                cr_assert_eq(wr_token_bucket_owed(&bucket), owed[k], "%d bits", n_bits);
+            }
+        }
+    }
 }
 
 Test(token_bucket, a_late_hit_finds_no_more_room_and_a_late_refund_gives_no_more)

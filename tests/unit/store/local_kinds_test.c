@@ -263,15 +263,10 @@ static struct wr_take given_or_looked_at(size_t kind, bool is_look)
     return take;
 }
 
-/* Also when a refund of its group has made room since it was judged. The debt of a bucket is cut to
- * what the lower limit explains, which a look passes. */
+/* Also when a refund of its group has made room since it was judged. */
 Test(local_kinds, whoever_is_refused_waits)
 {
     for (size_t kind = 0; kind < N_KINDS; kind++) {
-        if (kinds[kind].algorithm == WR_ALGORITHM_TOKEN_BUCKET) {
-            continue;
-        }
-
         struct wr_take takes[] = {given_or_looked_at(kind, false), given_or_looked_at(kind, true)};
         struct wr_take first = take_of("a", kind, 7);
 

@@ -1,34 +1,28 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A token bucket: '<Bdd' of its kind, the stamp, the interval it was reckoned by. A take has its
--- burst behind it.
+-- A token bucket: '<Bddd' of its kind, the stamp, the interval it was reckoned by, the hits that may
+-- be owed. A take has its burst behind it.
 makers[4] = function()
   local DEBT_MAX = 4503599627370496
   local JITTER = 500000
 
   local function decode(text)
-    local state = {stamp = 0, interval = 1, stored_expiry = 0, is_changed = false}
+    local state = {stamp = 0, interval = 1, owed = 0, stored_expiry = 0, is_changed = false}
 
     if text == false then
       return state
     end
-    if #text ~= 17 then
+    if #text ~= 25 then
       return nil
     end
 
-    local number, stamp, interval = struct.unpack('<Bdd', text)
+    local number, stamp, interval, owed = struct.unpack('<Bddd', text)
 
-    if number ~= 4 or not (run.is_count(stamp) and run.is_count(interval) and interval > 0) then
+    if number ~= 4 or not (run.is_count(stamp) and run.is_count(interval) and interval > 0 and
+      run.is_count(owed)) then
       return nil
     end
-    state.stamp, state.interval, state.stored_expiry = stamp, interval, stamp
+    state.stamp, state.interval, state.owed, state.stored_expiry = stamp, interval, owed, stamp
     return state
-  end
-
-  -- The debt that takes explain: the capacity, or more where the limit is lower for now.
-  local function most_debt(take, burst, capacity, interval)
-    local most = math.max(take.a, take.burst_most or 0)
-
-    return most == burst and capacity or math.min(most * interval, DEBT_MAX)
   end
 
   -- Sets `paid_interval`, and returns burst and capacity by it.
@@ -48,31 +42,32 @@ makers[4] = function()
     return math.min(run.muldiv_up(debt, to, from), DEBT_MAX)
   end
 
-  -- Sets `paid_interval`, `next_interval`, `debt`, `kept` and `is_restated`, as the level of
-  -- limit/token_bucket.c has them, and returns burst and capacity.
+  -- Sets `paid_interval`, `next_interval`, `debt`, `kept`, `still_owed` and `is_restated`, as the
+  -- level of limit/token_bucket.c has them, and returns burst and capacity.
   local function reckon(state, take, is_all)
     local interval = math.ceil(take.length / math.max(take.limit, 1))
     local kept = math.max(state.stamp - run.now, 0)
     local is_slower = kept > 0 and state.interval < interval
     local burst, capacity = set_interval(state, take, is_slower and state.interval or interval)
-    local is_restated = false
+    local owed, is_restated = state.owed, false
 
     if kept > 0 and state.interval > interval then
       kept = restated(kept, state.interval, interval)
       is_restated = true
     end
     state.debt = kept
-    if kept > capacity and not is_all then
-      local most = most_debt(take, burst, capacity, state.paid_interval)
+    if kept > capacity then
+      local hits = math.max(owed, burst)
+      local most = math.min(hits * state.paid_interval, DEBT_MAX)
 
-      if kept <= most + JITTER then
-        state.debt = math.min(kept, most)
-      elseif kept > math.max(most, take.length) + JITTER then
-        kept, state.debt = most, most
+      if kept > most + JITTER then
+        kept, state.debt, owed = most, most, hits
         is_restated = true
+      elseif not is_all and kept > most then
+        state.debt = most
       end
     end
-    state.next_interval, state.kept, state.is_restated = interval, kept, is_restated
+    state.next_interval, state.kept, state.still_owed, state.is_restated = interval, kept, owed, is_restated
     return burst, capacity
   end
 
@@ -114,17 +109,21 @@ makers[4] = function()
     return verdict(state, take, hits, is_all, set_interval(state, take, interval))
   end
 
-  local function put(state, debt)
-    state.stamp, state.interval, state.is_changed = run.now + debt, state.paid_interval, true
+  local function put(state, debt, owed)
+    state.stamp, state.interval, state.owed = run.now + debt, state.paid_interval, owed
+    state.is_changed = true
   end
 
-  local function add(state, _, hits)
-    put(state, debt_after(state, hits))
+  local function add(state, take, hits)
+    local debt, interval = debt_after(state, hits), state.paid_interval
+    local burst, capacity = set_interval(state, take, interval)
+
+    put(state, debt, debt <= capacity and burst or math.ceil(debt / interval))
   end
 
   local function refuse(state)
     if state.is_restated then
-      put(state, state.kept)
+      put(state, state.kept, state.still_owed)
     end
   end
 
@@ -133,13 +132,13 @@ makers[4] = function()
 
     if hits > 0 and state.kept > 0 then
       state.debt = math.max(state.kept - math.min(hits * state.paid_interval, DEBT_MAX), 0)
-      put(state, state.debt)
+      put(state, state.debt, state.still_owed)
     end
     return verdict(state, take, 0, is_all, burst, capacity)
   end
 
   local function encode(state)
-    return struct.pack('<Bdd', 4, state.stamp, state.interval), state.stamp
+    return struct.pack('<Bddd', 4, state.stamp, state.interval, state.owed), state.stamp
   end
 
   return {

@@ -37,8 +37,8 @@ local function make_warm_up(number, inner)
   local function enforce(take, requests)
     take.limit = requests
     if is_bucket then
-      take.burst_most = take.burst_most or take.a
-      take.a = take.burst_most
+      take.burst = take.burst or take.a
+      take.a = take.burst
       if requests < take.requests then
         take.a = math.max(run.muldiv(take.a, requests, take.requests), 1)
       end
@@ -127,7 +127,7 @@ local function make_warm_up(number, inner)
       return true_wait(state, take, now, is_all and hits or 0, last, is_all)
     end
 
-    local after = {stamp = now.stamp, interval = now.interval, stored_expiry = 0, is_changed = false}
+    local after = {stamp = now.stamp, interval = now.interval, owed = now.owed, stored_expiry = 0, is_changed = false}
 
     if hits > 0 then
       inner.judge(after, take, hits, is_all)
