@@ -205,6 +205,38 @@ static int64_t wait_when_over(const struct climb *climb, const struct wr_warm_up
     return true_wait(climb, &refused, limit, now_us);
 }
 
+/* As a look, by the limit of the climb. */
+static struct wr_verdict judge(const struct climb *climb, const struct wr_warm_up *state,
+                               const struct wr_limit *limit, uint64_t hits, int64_t now_us)
+{
+    struct wr_verdict verdict = climb->kind->peek(state->kind, &climb->limit, hits, now_us);
+
+    if (verdict.over && has_other_wait(limit)) {
+        verdict.reset_us = wait_when_over(climb, state, limit, hits, now_us);
+    }
+    return verdict;
+}
+
+/* As `judge`, and charges. Hits that are booked all the same are judged before they are in the
+ * state, refused ones behind what they leave there, which is what they came upon. */
+static struct wr_verdict charge(const struct climb *climb, struct wr_warm_up *state,
+                                const struct wr_limit *limit, uint64_t hits, int64_t now_us)
+{
+    if (limit->count == WR_COUNT_ALL && has_other_wait(limit)) {
+        const struct wr_verdict judged = judge(climb, state, limit, hits, now_us);
+
+        (void) climb->kind->take(state->kind, &climb->limit, hits, now_us);
+        return judged;
+    }
+
+    struct wr_verdict verdict = climb->kind->take(state->kind, &climb->limit, hits, now_us);
+
+    if (verdict.over && has_other_wait(limit)) {
+        verdict.reset_us = wait_when_over(climb, state, limit, hits, now_us);
+    }
+    return verdict;
+}
+
 static struct wr_verdict peek(const void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
@@ -212,36 +244,19 @@ static struct wr_verdict peek(const void *state, const struct wr_limit *limit, u
     struct climb climb;
 
     look(&climb, warm_up, limit, now_us);
-
-    struct wr_verdict verdict = climb.kind->peek(warm_up->kind, &climb.limit, hits, now_us);
-
-    if (verdict.over && has_other_wait(limit)) {
-        verdict.reset_us = wait_when_over(&climb, warm_up, limit, hits, now_us);
-    }
-    return verdict;
+    return judge(&climb, warm_up, limit, hits, now_us);
 }
 
-/* A refused hit that is not booked is looked at behind it: it leaves what it came upon. */
 static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us)
 {
     struct wr_warm_up *const warm_up = state;
-    const bool is_looked_at_first = limit->count == WR_COUNT_ALL && has_other_wait(limit);
-    struct wr_verdict looked = {0};
     struct climb climb;
 
-    if (is_looked_at_first) {
-        looked = peek(state, limit, hits, now_us);
-    }
     look(&climb, warm_up, limit, now_us);
 
-    struct wr_verdict verdict = climb.kind->take(warm_up->kind, &climb.limit, hits, now_us);
+    const struct wr_verdict verdict = charge(&climb, warm_up, limit, hits, now_us);
 
-    if (is_looked_at_first) {
-        verdict.reset_us = looked.reset_us;
-    } else if (verdict.over && has_other_wait(limit)) {
-        verdict.reset_us = wait_when_over(&climb, warm_up, limit, hits, now_us);
-    }
     if (hits > 0) {
         warm_up->last_us = last_hit(&climb, warm_up, hits, now_us);
         warm_up->since_us = climb.since_us;
