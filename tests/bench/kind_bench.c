@@ -25,6 +25,7 @@ enum {
 static const struct wr_bench_kind kinds[] = {
     {"fixed_window", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_EPOCH, false},
     {"first_hit", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_FIRST_HIT, false},
+    {"calendar", WR_ALGORITHM_FIXED_WINDOW, WR_ALIGN_CALENDAR, false},
     {"token_bucket", WR_ALGORITHM_TOKEN_BUCKET, WR_ALIGN_EPOCH, false},
     {"sliding_window", WR_ALGORITHM_SLIDING_WINDOW, WR_ALIGN_EPOCH, false},
     {"sliding_buckets", WR_ALGORITHM_SLIDING_BUCKETS, WR_ALIGN_EPOCH, false},

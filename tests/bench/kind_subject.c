@@ -4,12 +4,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "limit/calendar.h"
 #include "store/local_store.h"
 #include "tests/bench/report.h"
 #include "tests/stress/crew.h"
 #include "tests/support/taker.h"
 
 #define LENGTH_US (INT64_C(3600) * 1000000 * 1000)
+#define BEGIN_US (300 * LENGTH_US)
+#define HALF_YEAR_US (INT64_C(365) * 86400 * 500000)
 
 /* As many as weir has by default; and room for a million of those that grow. */
 #define MAX_COUNTERS 4000000
@@ -19,6 +22,7 @@ enum {
     KEYS = 1000000,
     TIMES_ONE_KEY = 4, /* as many takes on it, which are quicker, so that threads meet */
     BUCKETS = 60,
+    CLOCK_CHANGES = 400, /* two a year, to the middle of the 22nd century */
 };
 
 struct wr_bench_subject {
@@ -66,13 +70,33 @@ static double takes_ns(struct wr_bench_subject *subject, size_t n_threads)
     return cpu_ns / (double) (takes_of(subject) * n_threads);
 }
 
+/* Years of a zone whose clocks are put forward and back. */
+static const struct wr_calendar *calendar(void)
+{
+    static struct wr_zone_transition transitions[CLOCK_CHANGES];
+    static const struct wr_zone zone = {.n = CLOCK_CHANGES, .transitions = transitions};
+    static const struct wr_calendar years = {
+        .unit = WR_UNIT_YEAR, .zone = &zone, .zone_name = {.ptr = "Two/Clocks", .len = 10}};
+
+    for (int i = 0; i < CLOCK_CHANGES; i++) {
+        transitions[i].from_us = HALF_YEAR_US * i;
+        transitions[i].offset_s = 3600 * (1 + i % 2);
+    }
+    return &years;
+}
+
+static int64_t length_us_of(const struct wr_bench_kind *kind)
+{
+    return kind->alignment == WR_ALIGN_CALENDAR ? 2 * HALF_YEAR_US : LENGTH_US;
+}
+
 static struct wr_limit limit_of(const struct wr_bench_kind *kind)
 {
     const bool is_log = kind->algorithm == WR_ALGORITHM_SLIDING_LOG;
 
     return (struct wr_limit){
         .requests = is_log ? WR_SLIDING_LOG_MAX : 10000,
-        .length_us = LENGTH_US,
+        .length_us = length_us_of(kind),
         .count = WR_COUNT_ADMITTED,
         .algorithm = kind->algorithm,
         .alignment = kind->alignment,
@@ -80,6 +104,7 @@ static struct wr_limit limit_of(const struct wr_bench_kind *kind)
         .burst = 1000,
         .warm_up_us = kind->has_warm_up ? LENGTH_US : 0,
         .warm_up_start = 3000,
+        .calendar = kind->alignment == WR_ALIGN_CALENDAR ? calendar() : NULL,
     };
 }
 
@@ -114,25 +139,34 @@ struct wr_bench_subject *wr_bench_subject_new(const struct wr_bench_kind *kind, 
             .backend = backend,
             .metrics = wr_metrics_block_new(metrics),
             .limit = limit_of(kind),
-            .now = {.wall_us = 1000 * LENGTH_US, .mono_us = 1000 * LENGTH_US},
+            .now = {.wall_us = BEGIN_US, .mono_us = BEGIN_US},
         };
         wr_check(subject->takers[i].metrics != NULL, "no memory");
     }
     subject->bytes_before = before;
     subject->takes = takes;
     subject->n_keys = 1;
-    subject->step_us = 2 * LENGTH_US / (int64_t) subject->takers[0].limit.requests;
-    subject->million_step_us = kind->algorithm == WR_ALGORITHM_TOKEN_BUCKET
-                                   ? 1
-                                   : LENGTH_US / 2 / (int64_t) (KEYS + n_rounds * 2 * takes);
+    subject->step_us = 2 * length_us_of(kind) / (int64_t) subject->takers[0].limit.requests;
+    subject->million_step_us =
+        kind->algorithm == WR_ALGORITHM_TOKEN_BUCKET
+            ? 1
+            : length_us_of(kind) / 2 / (int64_t) (KEYS + n_rounds * 2 * takes);
     return subject;
+}
+
+static int64_t window_left_us(const struct wr_limit *limit, const struct wr_now *now)
+{
+    if (limit->calendar != NULL) {
+        return wr_calendar_window_of(limit->calendar, now->wall_us).end_us - now->wall_us;
+    }
+    return limit->length_us - now->mono_us % limit->length_us;
 }
 
 /* Of the first hit of each key, from the beginning of a window on. */
 static double fill(struct wr_bench_subject *subject)
 {
     struct wr_taker *const taker = &subject->takers[0];
-    const int64_t left_us = LENGTH_US - taker->now.mono_us % LENGTH_US;
+    const int64_t left_us = window_left_us(&taker->limit, &taker->now);
 
     subject->n_keys = KEYS;
     subject->step_us = subject->million_step_us;
