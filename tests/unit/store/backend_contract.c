@@ -11,8 +11,8 @@
 #include "limit/identity.h"
 #include "tests/support/drawn_call.h"
 #include "tests/support/take_model.h"
+#include "tests/unit/store/take_rows.h"
 
-#define MAX_TAKES 4
 #define S(seconds) ((int64_t) (seconds) *1000000)
 #define YEAR S(31536000)
 #define SHORT S(1) / 4
@@ -29,8 +29,8 @@ struct identity {
 struct asked {
     struct wr_batch batch;
     struct wr_arena arena;
-    struct identity identities[MAX_TAKES];
-    struct wr_take takes[MAX_TAKES];
+    struct identity identities[TAKE_ROWS_MAX];
+    struct wr_take takes[TAKE_ROWS_MAX];
     sem_t done;
     int64_t before_us; /* monotonic time */
 };
@@ -122,25 +122,10 @@ static const char *new_domain(char *text, size_t size, const char *what)
 
 /* ---- verdicts ---- */
 
-struct row {
-    const char *key;
-    int64_t hits; /* below 0: a refund */
-    uint64_t requests;
-    int64_t left; /* OVER, or what remains */
-    enum wr_count count;
-    uint32_t group;
-    bool is_shadow;
-};
-
 struct call {
-    struct row rows[MAX_TAKES];
+    struct take_row rows[TAKE_ROWS_MAX];
     enum wr_charge_mode mode;
 };
-
-#define ALL WR_COUNT_ALL
-#define ADMITTED WR_COUNT_ADMITTED
-#define OR_NOTHING WR_COUNT_ALL_OR_NOTHING
-#define OVER (-1)
 
 #define CALL(...)                                                                                  \
     {                                                                                              \
@@ -150,55 +135,18 @@ struct call {
     {                                                                                              \
         .rows = {__VA_ARGS__}, .mode = WR_CHARGE_STOP                                              \
     }
-#define ROW(key_, hits_, requests_, left_)                                                         \
-    .key = (key_), .hits = (hits_), .requests = (requests_), .left = (left_)
-#define TAKE(...)                                                                                  \
-    {                                                                                              \
-        ROW(__VA_ARGS__)                                                                           \
-    }
-#define COUNT(count_, ...)                                                                         \
-    {                                                                                              \
-        ROW(__VA_ARGS__), .count = (count_)                                                        \
-    }
-#define GROUP(group_, count_, ...)                                                                 \
-    {                                                                                              \
-        ROW(__VA_ARGS__), .count = (count_), .group = (group_)                                     \
-    }
-#define SHADOW(count_, ...)                                                                        \
-    {                                                                                              \
-        ROW(__VA_ARGS__), .count = (count_), .is_shadow = true                                     \
-    }
-
 static void play_call(const struct contract *contract, const char *domain, size_t number,
                       const struct call *call)
 {
     struct asked asked;
-    size_t n = 0;
+    const size_t n = take_rows_make(call->rows, YEAR, asked.takes);
 
-    for (; n < MAX_TAKES && call->rows[n].key != NULL; n++) {
-        const struct row *const row = &call->rows[n];
-
-        asked.takes[n] = (struct wr_take){
-            .limit = {.requests = row->requests, .length_us = YEAR, .count = row->count},
-            .hits = (uint64_t) (row->hits < 0 ? -row->hits : row->hits),
-            .group = row->group,
-            .is_refund = row->hits < 0,
-            .is_enforced = !row->is_shadow,
-        };
-        name_take(&asked, n, domain, row->key);
+    for (size_t i = 0; i < n; i++) {
+        name_take(&asked, i, domain, call->rows[i].key);
     }
     ask(contract, &asked, n, call->mode);
     await(&asked);
-    for (size_t i = 0; i < n; i++) {
-        const struct wr_verdict *const got = &asked.takes[i].verdict;
-        const int64_t left = call->rows[i].left;
-
-        cr_assert_eq(got->over, left == OVER, "%s, call %zu, take %zu: over is %d", domain, number,
-                     i, got->over);
-        cr_assert_eq(got->remaining, left == OVER ? 0 : (uint64_t) left,
-                     "%s, call %zu, take %zu: remaining is %" PRIu64, domain, number, i,
-                     got->remaining);
-    }
+    take_rows_check(call->rows, asked.takes, n, domain, number);
 }
 
 static void play(const struct contract *contract, const char *story, const struct call *calls,
