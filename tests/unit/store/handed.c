@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/failing_malloc.h"
+
 static void done(struct wr_batch *batch, void *context)
 {
     struct handed *const handed = context;
@@ -40,4 +42,23 @@ void handed_put(struct handed *handed, struct wr_backend *backend, struct wr_tak
     handed->batch.takes = takes;
     handed->batch.n_takes = n;
     wr_backend_take(backend, &handed->batch);
+}
+
+bool handed_put_failing(struct handed *handed, struct wr_backend *backend, struct wr_take *takes,
+                        size_t n, size_t n_good)
+{
+    /* An empty one, which cannot do without an allocation. */
+    wr_arena_fini(&handed->arena);
+    wr_arena_init(&handed->arena, 1);
+    failing_malloc_start(n_good);
+    handed_put(handed, backend, takes, n);
+    failing_malloc_stop();
+    cr_assert_eq(handed->n_done, 1);
+    if (takes[0].answer == WR_TAKE_DECIDED) {
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        cr_assert_eq(takes[i].answer, WR_TAKE_NO_MEMORY, "take %zu", i);
+    }
+    return false;
 }

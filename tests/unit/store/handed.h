@@ -7,6 +7,7 @@
 #ifndef WR_TESTS_UNIT_STORE_HANDED_H
 #define WR_TESTS_UNIT_STORE_HANDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -26,5 +27,10 @@ void handed_fini(struct handed *handed);
 
 /* Hands over `takes`, which are answered when n_done is 1. */
 void handed_put(struct handed *handed, struct wr_backend *backend, struct wr_take *takes, size_t n);
+
+/* The same while no allocation succeeds from the `n_good`-th on. Whether the takes were decided; if
+ * not, each was told that memory is out. */
+bool handed_put_failing(struct handed *handed, struct wr_backend *backend, struct wr_take *takes,
+                        size_t n, size_t n_good);
 
 #endif
