@@ -165,9 +165,11 @@ class Sentinel:
 class Watched:
     """One primary, one replica, and sentinels; comes up whole."""
 
-    def __init__(self, program, folder, n_sentinels=3, data=Security(), sentinel=Security()):
+    def __init__(self, program, folder, n_sentinels=3, data=Security(), sentinel=Security(), second=None):
+        """second: the program of the replica, if it is another."""
         self.folder = str(folder)
-        self.first, self.second = (Node(program, self.make(f"n{i}"), data) for i in range(2))
+        self.first = Node(program, self.make("n0"), data)
+        self.second = Node(second or program, self.make("n1"), data)
         self.sentinels = [Sentinel(program, self.make(f"s{i}"), sentinel) for i in range(n_sentinels)]
 
     def make(self, name):

