@@ -244,6 +244,13 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
     return verdict;
 }
 
+/* While it warms up, the share of the burst times the longer interval, which is rounded up, comes
+ * to less than the burst times an interval that is one longer. */
+uint64_t wr_token_bucket_burst_max(const struct wr_limit *limit)
+{
+    return (uint64_t) (DEBT_MAX / (interval_of(limit, 0) + (limit->warm_up_us > 0 ? 1 : 0)));
+}
+
 static uint32_t state_words(const void *state, const struct wr_limit *limit, uint64_t hits)
 {
     (void) state;

@@ -31,8 +31,8 @@
 
 #include "limit/algorithm.h"
 
-/* The largest debt: some 140 years; with it, stamps stay below WR_COUNT_MAX. Bursts that take
- * longer to forget are cut to it. */
+/* The largest debt: some 142 years; with it, stamps stay below WR_COUNT_MAX. Bursts that take
+ * longer to forget are cut to it; rules cannot have such. What is booked beyond it is lost. */
 #define WR_TOKEN_BUCKET_DEBT_MAX_US (INT64_C(1) << 52)
 
 /* All zero: never hit. */
@@ -68,5 +68,9 @@ static inline uint64_t wr_token_bucket_owed(const struct wr_token_bucket *bucket
 }
 
 extern const struct wr_counter_kind wr_token_bucket_kind;
+
+/* The largest burst that `limit` can have without being cut, all along its warm-up; at least 1 for
+ * windows up to 100 years. */
+uint64_t wr_token_bucket_burst_max(const struct wr_limit *limit);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "limit/token_bucket.h"
 #include "rules/decimal.h"
 #include "rules/limit_pass.h"
 #include "rules/terms.h"
@@ -72,12 +73,37 @@ static void check_unlimited(const struct wr_limit_pass *pass)
     }
 }
 
+static void check_burst(const struct wr_limit_pass *pass)
+{
+    const struct wr_limit *const limit = &pass->limit;
+    const struct wr_draft_number *const burst = &pass->draft->burst;
+    const struct wr_check_subject subject = wr_limit_pass_at(pass, burst->place);
+
+    if (!burst->is_set) {
+        return;
+    }
+    if (limit->algorithm != WR_ALGORITHM_TOKEN_BUCKET) {
+        wr_check_error(pass->check, &subject, "add `algorithm: token_bucket`, or remove it",
+                       "`burst` has no meaning for `%s`", wr_algorithm_name(limit->algorithm));
+    } else if (burst->number == 0) {
+        wr_check_error(pass->check, &subject, "`requests_per_unit: 0` lets nothing pass",
+                       "`burst` must be at least 1");
+    } else if (limit->length_us > 0 && limit->requests > 0 &&
+               burst->number > wr_token_bucket_burst_max(limit)) {
+        wr_check_error(pass->check, &subject,
+                       "a bucket is full within 142 years: make `burst` smaller, or the limit "
+                       "larger",
+                       "`burst` must be at most %" PRIu64 " with %" PRIu64
+                       " in such a window, not %" PRIu32,
+                       wr_token_bucket_burst_max(limit), limit->requests, burst->number);
+    }
+}
+
 static void check_algorithm(const struct wr_limit_pass *pass)
 {
     const struct wr_draft_limit *const draft = pass->draft;
     const enum wr_algorithm algorithm = pass->limit.algorithm;
     const struct wr_check_subject subject = wr_limit_pass_at(pass, draft->algorithm.place);
-    const struct wr_check_subject of_burst = wr_limit_pass_at(pass, draft->burst.place);
     const struct wr_check_subject of_buckets = wr_limit_pass_at(pass, draft->buckets.place);
     enum wr_algorithm said;
 
@@ -89,13 +115,7 @@ static void check_algorithm(const struct wr_limit_pass *pass)
             draft->algorithm.text.ptr);
         return;
     }
-    if (draft->burst.is_set && algorithm != WR_ALGORITHM_TOKEN_BUCKET) {
-        wr_check_error(pass->check, &of_burst, "add `algorithm: token_bucket`, or remove it",
-                       "`burst` has no meaning for `%s`", wr_algorithm_name(algorithm));
-    } else if (draft->burst.is_set && draft->burst.number == 0) {
-        wr_check_error(pass->check, &of_burst, "`requests_per_unit: 0` lets nothing pass",
-                       "`burst` must be at least 1");
-    }
+    check_burst(pass);
     if (draft->buckets.is_set && algorithm != WR_ALGORITHM_SLIDING_BUCKETS) {
         wr_check_error(pass->check, &of_buckets, "add `algorithm: sliding_buckets`, or remove it",
                        "`buckets` has no meaning for `%s`", wr_algorithm_name(algorithm));

@@ -2,6 +2,7 @@
 #include "rules/terms.h"
 
 #include "limit/calendar.h"
+#include "limit/token_bucket.h"
 #include "rules/decimal.h"
 #include "rules/duration.h"
 
@@ -192,6 +193,9 @@ struct wr_limit wr_terms_override(const struct wr_rule *rule, uint32_t requests,
     }
     add_shape(&limit, rule->has_burst ? terms->burst : burst_default(requests),
               terms->n_buckets > 0 ? terms->n_buckets : WR_BUCKETS_DEFAULT);
+    if (limit.burst > wr_token_bucket_burst_max(&limit)) {
+        limit.burst = wr_token_bucket_burst_max(&limit);
+    }
     if (limit.alignment == WR_ALIGN_CALENDAR && limit.calendar == NULL) {
         limit.alignment = WR_ALIGN_EPOCH;
     }

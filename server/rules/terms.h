@@ -61,7 +61,7 @@ const struct wr_calendar *wr_terms_calendar(const struct wr_calendar *calendars,
  * The limit that a request gives by number and unit, with the rest as of `rule` on its path. A
  * burst that the rule does not say is a share of the number. What a request cannot have turns into
  * what guarantees as much: sliding_log beyond its bound into sliding_buckets, a calendar without
- * such a unit into windows of the epoch.
+ * such a unit into windows of the epoch, a burst that takes too long to fill into the largest one.
  */
 struct wr_limit wr_terms_override(const struct wr_rule *rule, uint32_t requests, enum wr_unit unit);
 

@@ -361,3 +361,53 @@ Test(token_bucket, a_late_hit_finds_no_more_room_and_a_late_refund_gives_no_more
     };
     WR_PLAY(six_a_minute, steps);
 }
+
+Test(token_bucket, the_largest_burst_is_the_largest_that_is_not_cut)
+{
+    static const struct {
+        int64_t length_us;
+        uint64_t requests, most;
+    } rows[] = {
+        {S(31536000), 1, 142},
+        {30 * DAY, 10, 17374},
+        {36500 * DAY, 1, 1},
+        {DAY, 1, 52124},
+        {36500 * DAY, 10, 14},
+        {DAY, 999, 52072870},
+        {36500 * DAY, 999999, 1428080},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_limit limit = BUCKET(rows[i].requests, rows[i].length_us, rows[i].most);
+        struct wr_counter counter;
+
+        cr_assert_eq(wr_token_bucket_burst_max(&limit), rows[i].most, "row %zu: %lu", i,
+                     (unsigned long) wr_token_bucket_burst_max(&limit));
+        wr_counter_init(&counter, &limit);
+        cr_assert_eq(wr_counter_peek(&counter, 0, 0).remaining, rows[i].most, "row %zu", i);
+        counter.limit.burst++;
+        cr_assert_eq(wr_counter_peek(&counter, 0, 0).remaining, rows[i].most, "row %zu", i);
+        wr_counter_fini(&counter);
+    }
+}
+
+/* Lower limits have intervals that are rounded up by more than that of the whole. */
+Test(token_bucket, the_largest_burst_is_not_cut_at_any_height_of_a_warm_up)
+{
+    struct wr_limit limit = BUCKET(99999989, 36500 * DAY, 1);
+    struct wr_limit at;
+
+    limit.warm_up_us = 1000;
+    limit.burst = wr_token_bucket_burst_max(&limit);
+    cr_assert_gt(limit.burst, 142000000u);
+    at = limit;
+    at.warm_up_us = 0;
+    for (uint64_t requests = 1000003; requests < limit.requests; requests += 999983) {
+        const uint64_t never_hit[2] = {0};
+
+        at.requests = requests;
+        at.burst = limit.burst * requests / limit.requests;
+        cr_assert_eq(wr_token_bucket_kind.peek(never_hit, &at, 0, 0).remaining, at.burst, "%lu",
+                     (unsigned long) requests);
+    }
+}

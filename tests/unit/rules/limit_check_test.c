@@ -41,6 +41,11 @@ Test(limit_check, what_makes_sense_is_taken_without_a_word)
         {"unit: hour, requests_per_unit: 1000, algorithm: sliding_log", ""},
         {"unit: hour, requests_per_unit: 1001, algorithm: sliding_log, headroom: 0.999", ""},
         {"unit: hour, requests_per_unit: 10, algorithm: token_bucket, burst: 10", ""},
+        {"unit: year, requests_per_unit: 1, algorithm: token_bucket, burst: 142", ""},
+        {"window: 36500d, requests_per_unit: 1, algorithm: token_bucket, warm_up: {duration: 1d, "
+         "start: 0.3}",
+         ""},
+        {"unit: day, algorithm: token_bucket, burst: 4294967295", ""},
         {"unit: hour, requests_per_unit: 10, headroom: '.7', warm_up: {duration: 1h, start: 0.3}",
          ""},
         {"unit: hour, requests_per_unit: 10, warm_up: {duration: 30s, start: 1}", ""},
@@ -77,6 +82,7 @@ Test(limit_check, a_warm_up_that_ends_within_its_fixed_window_draws_a_warning)
 
 Test(limit_check, what_makes_no_sense_is_refused_with_place_and_hint)
 {
+#define FULL "a bucket is full within 142 years: make `burst` smaller, or the limit larger\n"
     static const struct row rows[] = {
         {"unit: hour, window: 5m", "f.yaml:2:57: error: `window` must not stand beside `unit` (in "
                                    "d.a); remove one of the two\n"},
@@ -111,6 +117,12 @@ Test(limit_check, what_makes_no_sense_is_refused_with_place_and_hint)
         {"unit: hour, algorithm: token_bucket, burst: 0",
          "f.yaml:2:81: error: `burst` must be at least 1 (in d.a); `requests_per_unit: 0` lets "
          "nothing pass\n"},
+        {"unit: year, requests_per_unit: 1, algorithm: token_bucket, burst: 143",
+         "f.yaml:2:103: error: `burst` must be at most 142 with 1 in such a window, not 143 (in "
+         "d.a); " FULL},
+        {"unit: month, requests_per_unit: 20, headroom: 0.5, algorithm: token_bucket, burst: 20000",
+         "f.yaml:2:120: error: `burst` must be at most 17374 with 10 in such a window, not 20000 "
+         "(in d.a); " FULL},
         {"unit: hour, algorithm: sliding_log, buckets: 5",
          "f.yaml:2:82: error: `buckets` has no meaning for `sliding_log` (in d.a); add `algorithm: "
          "sliding_buckets`, or remove it\n"},

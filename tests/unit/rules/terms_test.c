@@ -113,6 +113,9 @@ Test(terms, an_override_has_its_number_and_unit_and_the_rest_of_the_path)
     with_burst.has_burst = true;
     limit = wr_terms_override(&with_burst, 50, WR_UNIT_DAY);
     cr_assert_eq(limit.burst, 7u);
+    with_burst.limit.burst = 1000;
+    limit = wr_terms_override(&with_burst, 1, WR_UNIT_YEAR);
+    cr_assert_eq(limit.burst, 142u, "what comes in 142 years");
 
     limit = wr_terms_override(&log, WR_SLIDING_LOG_MAX, WR_UNIT_DAY);
     cr_assert_eq(limit.algorithm, WR_ALGORITHM_SLIDING_LOG);
