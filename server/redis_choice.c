@@ -120,7 +120,6 @@ static int choose_keys(const struct wr_options *options, struct wr_redis_key_sty
     struct wr_redis_key_style style = {
         .form = options->has_redis_key_hash ? WR_REDIS_KEY_HASHED : options->redis_key_form,
         .prefix = wr_str_of(options->redis_key_prefix),
-        .is_domain_slot = options->stops_when_over,
     };
     const bool is_default = strcmp(options->redis_key_prefix, default_prefix) == 0;
 

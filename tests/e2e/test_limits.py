@@ -136,6 +136,23 @@ def test_another_time_zone_begins_anew(serve):
     eventually("OK: OK 49 of 50/DAY? reset *", lambda: caller.peek("d", PAIR))
 
 
+@pytest.mark.parametrize("rules", [
+    rule("rate_limit: {%s9, count: all_or_nothing}" % HOUR),
+    rule("rate_limit: {%s9}" % HOUR) + "  - {key: other, rate_limit: {%s9, count: all_or_nothing}}\n" % HOUR,
+    rule("rate_limit: {%s9}" % HOUR) + "count: all_or_nothing\n",
+    rule("rate_limit: {%s9, count: admitted}" % HOUR),
+], ids=["rule", "another rule", "domain", "admitted"])
+def test_another_way_to_charge_keeps_what_was_counted(serve, rules):
+    server = serve({"r.yaml": rule("rate_limit: {%s10}" % HOUR)})
+    caller = server.caller()
+    same("OK: OK 6 of 10/HOUR", caller.call("d", hits(4)))
+    replace(server.rules, "r.yaml", rules)
+    eventually("OK: OK 5 of 9/HOUR", lambda: caller.peek("d", PAIR))
+    same("OK: OK 4 of 9/HOUR", caller.call("d", [PAIR]))
+    replace(server.rules, "r.yaml", rule("rate_limit: {%s10}" % HOUR))
+    eventually("OK: OK 5 of 10/HOUR", lambda: caller.peek("d", PAIR))
+
+
 def test_a_layer_that_is_added_leaves_the_others_their_count(serve):
     server = serve({"r.yaml": rule("rate_limit: {unit: hour, requests_per_unit: 10}")})
     caller = server.caller()

@@ -13,7 +13,7 @@ from certificates import Authority
 from oraclelib import rls_pb2
 from rediscluster import HASTY_MS, Cluster
 from redisserver import Connection, RedisServer, find_server
-from weirserver import same, wait_until
+from weirserver import eventually, replace, same, wait_until
 
 RULES = """
 domain: d
@@ -161,6 +161,19 @@ def test_keys_of_an_all_or_nothing_domain_in_one_slot(cluster, serve):
     same(f"OVER: {', '.join(['OVER 0 of 20/HOUR'] * 6)}", caller.call("t", *descriptors))
     assert len(cluster.counters()) == 6
     assert len({cluster.slot_of(key) for key in cluster.counters()}) == 1
+
+
+def test_a_domain_that_comes_to_lie_in_one_slot_begins_anew(cluster, serve):
+    """As the documentation says: its counters move to other keys, and back."""
+    server = serve(cluster)
+    caller = server.caller()
+    same("OK: OK 16 of 20/HOUR", caller.call("d", {"entries": [["k", "a"]], "hits": 4}))
+    replace(server.rules, "d.yaml", RULES.replace("300}", "300, count: all_or_nothing}").replace(": 20}", ": 30}"))
+    eventually("OK: OK 30 of 30/HOUR", lambda: caller.peek("d", ["k", "a"]))
+    same("OK: OK 29 of 30/HOUR", caller.call("d", [["k", "a"]]))
+    assert sorted(cluster.counters()) == [b"weir:{d|k=a}|3600s", b"weir:{d}|k=a|3600s"]
+    replace(server.rules, "d.yaml", RULES)
+    eventually("OK: OK 16 of 20/HOUR", lambda: caller.peek("d", ["k", "a"]))
 
 
 def test_counts_are_shared_by_servers(cluster, serve):

@@ -194,6 +194,15 @@ static int compare_errands(const void *a, const void *b)
     return left->index < right->index ? -1 : 1;
 }
 
+/* Whether what is charged as one goes across the paths of a domain, and so must lie in one slot.
+ * Where there are no slots the name of a counter does not depend on how it is charged: it outlives
+ * a change of that. */
+static bool is_domain_slot(const struct wr_redis_courier *courier, const struct wr_batch *batch,
+                           const struct wr_take *take)
+{
+    return courier->has_slots && (take->is_domain_group || batch->mode == WR_CHARGE_STOP);
+}
+
 /* In order of slots, and of the batch within a slot. NULL: no memory. */
 static struct errand *make_errands(struct wr_redis_courier *courier, const struct wr_batch *batch)
 {
@@ -208,7 +217,7 @@ static struct errand *make_errands(struct wr_redis_courier *courier, const struc
 
         const struct wr_redis_key_take name = {
             .identity = take->key,
-            .is_domain_group = take->is_domain_group,
+            .is_domain_slot = is_domain_slot(courier, batch, take),
             .is_further = take->is_further,
             .window_start_s = window_start_s(batch, take),
         };

@@ -176,7 +176,6 @@ bool wr_redis_key_write(const struct wr_redis_key_style *style, struct wr_arena 
                         const struct wr_redis_key_take *take, struct wr_str *out_key)
 {
     const struct wr_str identity = take->identity;
-    const bool is_domain_slot = style->is_domain_slot || take->is_domain_group;
     char *const key = wr_arena_alloc(arena, style->prefix.len + ESCAPED_SIZE * identity.len +
                                                 FRAME_SIZE + 2 * HASH_DIGITS);
 
@@ -188,14 +187,14 @@ bool wr_redis_key_write(const struct wr_redis_key_style *style, struct wr_arena 
 
     switch (style->form) {
     case WR_REDIS_KEY_HASHED:
-        at = put_hashed(at, &style->secret, identity, is_domain_slot);
+        at = put_hashed(at, &style->secret, identity, take->is_domain_slot);
         break;
     case WR_REDIS_KEY_REFERENCE:
         at = put_reference(at, identity, take->is_further, take->window_start_s);
         break;
     case WR_REDIS_KEY_READABLE:
     default:
-        at = put_readable(at, identity, is_domain_slot);
+        at = put_readable(at, identity, take->is_domain_slot);
         break;
     }
     *out_key = (struct wr_str){.ptr = key, .len = (size_t) (at - key)};

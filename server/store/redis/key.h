@@ -11,7 +11,7 @@
  * by UTC.
  *
  * What stands in braces chooses the slot in a cluster: all windows and layers of one path share
- * one; with `is_domain_group` all of a domain do: PREFIX{DOMAIN}|KEY=VALUE|…|60s. Bytes outside
+ * one; with `is_domain_slot` all of a domain do: PREFIX{DOMAIN}|KEY=VALUE|…|60s. Bytes outside
  * [A-Za-z0-9._:/@+-] are percent-escaped, so that no two counters have one name and no value looks
  * like a hash tag; a pattern that stands for its values has ~ before its key. Not so in the
  * reference's form, which neither escapes nor tells lengths of windows apart. What the reference
@@ -41,13 +41,12 @@ struct wr_redis_key_style {
     enum wr_redis_key_form form;
     struct wr_str prefix;      /* as it is, before everything */
     struct wr_hash_key secret; /* of the hashed form; the same on all replicas */
-    bool is_domain_slot;       /* every counter of a domain in one slot, whatever its group */
 };
 
 /* What is to be named. */
 struct wr_redis_key_take {
     struct wr_str identity;
-    bool is_domain_group;
+    bool is_domain_slot; /* in one slot with every other counter of its domain */
     /* used by the reference's form alone */
     bool is_further;        /* not of the first limit of its rule */
     int64_t window_start_s; /* in seconds since the Unix epoch */

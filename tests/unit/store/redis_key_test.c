@@ -15,7 +15,7 @@ struct row {
     struct wr_identity_entry entries[MAX_ENTRIES];
     size_t n_entries;
     struct wr_identity_tail tail;
-    bool is_domain_group;
+    bool is_domain_slot;
 };
 
 #define ENTRY(k, v)                                                                                \
@@ -46,7 +46,7 @@ static bool write_key(const struct wr_redis_key_style *style, struct wr_arena *a
 {
     const struct wr_redis_key_take take = {
         .identity = identity_of(arena, row),
-        .is_domain_group = row->is_domain_group,
+        .is_domain_slot = row->is_domain_slot,
         .is_further = is_further,
         .window_start_s = window_start_s,
     };
@@ -118,15 +118,6 @@ Test(redis_key, readable)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         expect(&style, &rows[i], false, 0);
     }
-}
-
-Test(redis_key, all_of_a_domain_in_one_slot)
-{
-    static const struct row row = {"{edge}|user=ann|60s", "edge", {ENTRY("user", "ann")}, 1,
-                                   {.length_us = S(60)},  false};
-    static const struct wr_redis_key_style style = {.is_domain_slot = true};
-
-    expect(&style, &row, false, 0);
 }
 
 Test(redis_key, reference)

@@ -32,9 +32,10 @@ struct desk {
     struct wr_backend *backend;
     int64_t timeout_us;
     size_t n_threads;
-    const char *answer; /* to EVALSHA; owned by the test */
-    const char *probed; /* to that of a probe; NULL: that all is well */
-    char keys[256];     /* of the last EVALSHA, parted by spaces */
+    enum wr_redis_topology topology; /* as the store is told; the fake is one server */
+    const char *answer;              /* to EVALSHA; owned by the test */
+    const char *probed;              /* to that of a probe; NULL: that all is well */
+    char keys[256];                  /* of the last EVALSHA, parted by spaces */
     atomic_int n_scripts;
     sem_t is_reachable, is_away;
 };
@@ -85,7 +86,7 @@ static enum wr_err make_store(void)
     const struct wr_redis_address address = {.host = path.ptr};
     const struct wr_redis_store_options options = {
         .setup = &desk.setup,
-        .target = {.topology = WR_REDIS_SINGLE, .addresses = &address, .n_addresses = 1},
+        .target = {.topology = desk.topology, .addresses = &address, .n_addresses = 1},
         .keys = {.form = WR_REDIS_KEY_READABLE, .prefix = WR_STR("t:")},
         .new_route = wr_redis_single_new,
         .timeout_us = desk.timeout_us,
@@ -220,6 +221,42 @@ Test(redis_store, answers_each_take, .timeout = 60)
     cr_assert_eq(bundle.takes[2].verdict.reset_us, 3000);
     cr_assert_str_eq(desk.keys, "t:{d|k=a}|60s t:{d|k=b}|60s t:{d|k=c}|60s ");
     clear_desk();
+}
+
+/* A counter outlives a change of how it is charged, but where its key has to change its slot. */
+Test(redis_store, only_a_cluster_has_all_of_a_domain_in_one_slot, .timeout = 60)
+{
+    static const struct {
+        enum wr_redis_topology topology;
+        bool is_domain_group;
+        enum wr_charge_mode mode;
+        const char *key;
+    } rows[] = {
+        {WR_REDIS_SINGLE, false, WR_CHARGE_BY_COUNT, "t:{d|k=a}|60s "},
+        {WR_REDIS_SINGLE, true, WR_CHARGE_BY_COUNT, "t:{d|k=a}|60s "},
+        {WR_REDIS_SINGLE, false, WR_CHARGE_STOP, "t:{d|k=a}|60s "},
+        {WR_REDIS_SENTINEL, true, WR_CHARGE_BY_COUNT, "t:{d|k=a}|60s "},
+        {WR_REDIS_SENTINEL, false, WR_CHARGE_STOP, "t:{d|k=a}|60s "},
+        {WR_REDIS_CLUSTER, false, WR_CHARGE_BY_COUNT, "t:{d|k=a}|60s "},
+        {WR_REDIS_CLUSTER, true, WR_CHARGE_BY_COUNT, "t:{d}|k=a|60s "},
+        {WR_REDIS_CLUSTER, false, WR_CHARGE_STOP, "t:{d}|k=a|60s "},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct bundle bundle;
+
+        lay_bare_desk("*3\r\n:1700000000000000\r\n:9\r\n:1000\r\n", PATIENT_US);
+        desk.topology = rows[i].topology;
+        cr_assert_eq(make_store(), WR_OK);
+        cr_assert_eq(sem_wait(&desk.is_reachable), 0);
+        lay_bundle(&bundle, 1, INT64_MAX);
+        bundle.takes[0].is_domain_group = rows[i].is_domain_group;
+        bundle.batch.mode = rows[i].mode;
+        wr_backend_take(desk.backend, &bundle.batch);
+        cr_assert_eq(wait_for(&bundle), WR_TAKE_DECIDED, "row %zu", i);
+        cr_assert_str_eq(desk.keys, rows[i].key, "row %zu", i);
+        clear_desk();
+    }
 }
 
 /* What comes back, what the takes are told, and what is counted. */
