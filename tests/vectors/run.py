@@ -127,12 +127,10 @@ def store_flags(store):
             redis.stop()
 
 
-def replay_corpus(corpus, ids, binary, flags, first_port, args, folder):
+def begin_corpus(corpus, ids, binary, flags, first_port, args, folder):
     shares = [s for s in (ids[i::args.jobs] for i in range(args.jobs)) if s]
     base = first_port + PORTS_EACH * args.jobs * CORPORA.index(corpus)
-    running = [Replay(corpus, share, binary, flags, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
-    results = [r.finish() for r in running]
-    return sum(p for p, _ in results), sum(f for _, f in results)
+    return [Replay(corpus, share, binary, flags, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
 
 
 def replay_with(store, nth, args):
@@ -140,8 +138,7 @@ def replay_with(store, nth, args):
     binary = os.path.join(os.path.abspath(args.bin), PROGRAMS[store])
     step = QUICK_STEP if args.quick else STEPS[store]
     first_port = FIRST_PORT + PORTS_EACH * args.jobs * len(CORPORA) * nth
-    passed = failed = 0
-    left_out = collections.Counter()
+    running, left_out = [], collections.Counter()
     with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder, store_flags(store) as flags:
         for corpus in CORPORA:
             ids, reasons = select(corpus, args.areas)
@@ -149,8 +146,9 @@ def replay_with(store, nth, args):
             if len(chosen) < len(ids):
                 reasons["quick" if args.quick else "one store"] = len(ids) - len(chosen)
             left_out += reasons
-            p, f = replay_corpus(corpus, chosen, binary, flags, first_port, args, folder)
-            passed, failed = passed + p, failed + f
+            running += begin_corpus(corpus, chosen, binary, flags, first_port, args, folder)
+        results = [r.finish() for r in running]
+    passed, failed = sum(p for p, _ in results), sum(f for _, f in results)
     print("%s store: %d passed, %d failed, every %d. scenario" % (store, passed, failed, step))
     return passed, failed, left_out
 
@@ -158,7 +156,7 @@ def replay_with(store, nth, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True, help="folder of the built programs")
-    parser.add_argument("--jobs", type=int, default=2, help="replayers side by side")
+    parser.add_argument("--jobs", type=int, default=2, help="replayers side by side of each corpus with each store")
     parser.add_argument("--quick", action="store_true", help="every fourth scenario")
     parser.add_argument("--store", choices=[*PROGRAMS, "all"], default="all", help="the stores to replay with")
     parser.add_argument("--areas", default="*", help="which files of scenarios, * and ? allowed: ext-*")
