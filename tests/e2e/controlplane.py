@@ -10,6 +10,7 @@ from concurrent import futures
 import grpc
 import rlsconf
 from envoy.service.discovery.v3 import discovery_pb2
+from ports import free_port
 from weirserver import wait_until
 
 METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
@@ -47,7 +48,7 @@ class ControlPlane:
 
     def __init__(self, credentials=None, resends=False):
         self.credentials, self.resends = credentials, resends
-        self.streams, self.current, self.port, self.server = [], None, 0, None
+        self.streams, self.current, self.port, self.server = [], None, free_port(), None
         self.lock = threading.Lock()
 
     def start(self):
@@ -57,8 +58,10 @@ class ControlPlane:
         service, method = METHOD.strip("/").split("/")
         self.server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(service, {method: handler})])
         address = f"127.0.0.1:{self.port}"
-        self.port = (self.server.add_secure_port(address, self.credentials) if self.credentials
-                     else self.server.add_insecure_port(address))
+        if self.credentials:
+            self.server.add_secure_port(address, self.credentials)
+        else:
+            self.server.add_insecure_port(address)
         self.server.start()
         return self
 

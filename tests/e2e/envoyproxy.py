@@ -3,7 +3,6 @@
 import glob
 import http.client
 import os
-import socket
 import subprocess
 
 import weirserver
@@ -14,17 +13,6 @@ def program():
     found, = glob.glob(os.path.join(weirserver.BUILD, "venv-envoy", "lib", "python3*", "site-packages", "envoy", "_bin",
                                     "envoy"))
     return found
-
-
-def free_ports(count):
-    """Ports that differ, since all are bound while they are chosen."""
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def get(port, path, headers):

@@ -8,6 +8,7 @@ from concurrent import futures
 import grpc
 from envoy.service.ratelimit.v3 import rls_pb2
 from grpc_health.v1 import health_pb2
+from ports import free_port
 
 CHECK = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 HEALTH_CHECK = "/grpc.health.v1.Health/Check"
@@ -30,15 +31,16 @@ class Handlers(grpc.GenericRpcHandler):
 
 
 @contextlib.contextmanager
-def serving(check=None, health=None, watch=None, address="127.0.0.1:0", options=()):
-    """Serves the methods that are given, each as f(request bytes, context); yields the target."""
+def serving(check=None, health=None, watch=None, address=None, options=()):
+    """Serves the methods that are given, each as f(request bytes, context), on a free port; yields the target."""
     unary = {path: f for path, f in ((CHECK, check), (HEALTH_CHECK, health)) if f}
     server = grpc.server(futures.ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0), *options])
     server.add_generic_rpc_handlers((Handlers(unary, {HEALTH_WATCH: watch} if watch else {}),))
-    port = server.add_insecure_port(address)
+    target = address or f"127.0.0.1:{free_port()}"
+    server.add_insecure_port(target)
     server.start()
     try:
-        yield f"127.0.0.1:{port}"
+        yield target
     finally:
         server.stop(None).wait()
 

@@ -3,7 +3,8 @@
 import os
 import re
 
-from redisserver import Connection, RedisServer, free_port
+from ports import free_port
+from redisserver import Connection, RedisServer
 from weirserver import wait_until
 
 SLOTS = 16384

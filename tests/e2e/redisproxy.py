@@ -17,7 +17,7 @@ class Proxy:
     def __init__(self, target_port):
         self.target_port = target_port
         self.delay, self.cut_after, self.rubbish = 0, None, False
-        self.n_cuts = self.n_scripts = 0    # connections that were cut, EVALSHA that were passed on
+        self.n_cuts = self.n_charges = 0    # connections that were cut, charges of domain d that were passed on
         self.selector = selectors.DefaultSelector()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -77,7 +77,7 @@ class Proxy:
             if not data:
                 self.close(from_, to)
             elif not is_reply:
-                self.n_scripts += data.count(b"EVALSHA")
+                self.n_charges += data.count(b"{d|")
                 self.late.append((time.monotonic() + self.delay, to, data))
                 self.send_late()
             else:

@@ -4,7 +4,8 @@ import dataclasses
 import os
 import subprocess
 
-from redisserver import Connection, Error, RedisServer, free_port
+from ports import free_port
+from redisserver import Connection, Error, RedisServer
 from weirserver import wait_until
 
 NAME = "main"

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 
+from ports import free_port
 from weirserver import wait_until
 
 # Debian's package redis-tools holds the server under this name; it goes by the name it is called by.
@@ -38,12 +39,6 @@ def version_of(program):
     """-> "Redis 7.0.15" """
     words = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()
     return f"{words[0]} {words[2].removeprefix('v=')}"
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def encode(words):

@@ -14,6 +14,7 @@ import pytest
 import weirserver
 from envoy.service.ratelimit.v3 import rls_pb2
 from grpc_health.v1 import health_pb2
+from ports import free_port
 
 LIB = os.path.join(os.path.dirname(weirserver.BIN), "lib")
 INCLUDE = os.path.join(weirserver.ROOT, "client", "include")
@@ -339,7 +340,7 @@ def test_one_client_serves_many_threads_exactly(launch_stores):
 def test_the_first_call_connects_within_the_default_budget(launch):
     server = launch("domain: d\n")
     took = []
-    for _ in range(10):
+    for _ in range(100):    # of which a busy machine may spoil many
         with rounds(server.address, deadline_ms=0) as player:
             said = player.play(1, 1)
             took.append(said["slowest_ms"])
@@ -385,21 +386,21 @@ def test_a_client_outlives_its_server(tmp_path):
 
 
 def test_a_graceful_restart_costs_an_idle_client_nothing(launch):
-    server = launch("domain: d\n")
-    with rounds(server.address) as player:
+    address = f"127.0.0.1:{free_port()}"
+    server = launch("domain: d\n", listen=address)
+    with rounds(address) as player:
         assert player.play(1, 1)["admitted"] == 1
         for _ in range(3):
-            address = server.address
             server.stop()
             server = launch("domain: d\n", listen=address)
             assert player.play(4, 1)["admitted"] == 4
 
 
 def test_a_killed_server_costs_an_idle_client_what_was_under_way(launch):
-    server = launch("domain: d\n")
-    with rounds(server.address) as player:
+    address = f"127.0.0.1:{free_port()}"
+    server = launch("domain: d\n", listen=address)
+    with rounds(address) as player:
         assert player.play(1, 1)["admitted"] == 1
-        address = server.address
         server.process.kill()
         server.process.wait()
         server.process = None
@@ -520,9 +521,8 @@ def test_never_tries_again_what_a_server_refuses_or_is_late_with(mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_waits_for_a_server_that_is_not_there_yet(mode):
     answer, seen = failing_at_first(0)
+    target = f"127.0.0.1:{free_port()}"
     with contextlib.ExitStack() as server:
-        with fakerls.listening(b"") as target:
-            pass
         with rounds(target, more=[mode, "2"]) as player:
             timer = threading.Timer(0.3, lambda: server.enter_context(fakerls.serving(check=answer, address=target)))
             timer.start()

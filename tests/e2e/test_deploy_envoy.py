@@ -14,6 +14,7 @@ import manifests
 import pytest
 import weirserver
 import yaml
+from ports import free_port
 from weirserver import wait_until
 
 SHIPPED = os.path.join(weirserver.ROOT, "deploy", "envoy", "envoy.yaml")
@@ -77,7 +78,7 @@ def for_here(weir_port, admin_port, edge_port, upstream_port):
 
 class Edge(envoyproxy.Envoy):
     def __init__(self, folder, weir_port):
-        self.admin_port, edge_port, upstream_port = envoyproxy.free_ports(3)
+        self.admin_port, edge_port, upstream_port = (free_port() for _ in range(3))
         config = for_here(weir_port, self.admin_port, edge_port, upstream_port)
         super().__init__(folder, yaml.safe_dump(config), edge_port)
 
@@ -92,7 +93,7 @@ class Edge(envoyproxy.Envoy):
 
 @pytest.fixture
 def server(launch):
-    return launch(RULES)
+    return launch(RULES, listen=f"127.0.0.1:{free_port()}")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import string
 
 import envoyproxy
 import pytest
+from ports import free_port
 
 RULES = """\
 domain: edge
@@ -27,7 +28,7 @@ def envoy(server, tmp_path, request):
     """Fails open, and closed where a test sets the parameter."""
     with open(TEMPLATE, encoding="utf-8") as f:
         template = string.Template(f.read())
-    edge_port, upstream_port = envoyproxy.free_ports(2)
+    edge_port, upstream_port = free_port(), free_port()
     deny = str(getattr(request, "param", False)).lower()
     # At start it asks for / without x-user: there is no descriptor, so the server is not asked.
     process = envoyproxy.Envoy(str(tmp_path), template.substitute(

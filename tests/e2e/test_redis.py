@@ -11,8 +11,9 @@ import oraclelib
 import pytest
 import weirserver
 from grpc_health.v1 import health_pb2
+from ports import free_port
 from redisproxy import Proxy
-from redisserver import Connection, Error, free_port
+from redisserver import Connection, Error
 from weirserver import same, wait_until
 
 RULES = """
@@ -74,7 +75,7 @@ def code_of(reply):
     return reply.get("error") or reply["overall"]
 
 
-def answers_again(caller, seconds=2.0):
+def answers_again(caller, seconds=5.0):
     wait_until(lambda: "error" not in caller.call("d", [["k", "probe"]]), "answers after Redis came back", seconds)
 
 
@@ -91,7 +92,7 @@ def test_starts_before_redis(start_redis, serve):
     caller = server.caller()
     assert caller.call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
     assert health(server) == "NOT_SERVING"
-    assert "health: NOT_SERVING, reason: store" in server.log()
+    wait_until(lambda: "health: NOT_SERVING, reason: store" in server.log(), "a reason")
     start_redis(port=port)
     wait_until(lambda: health(server) == "SERVING", "SERVING after Redis came", 10)
     answers_again(caller)
@@ -396,11 +397,11 @@ def test_cut_in_the_middle_of_a_reply(redis, serve, n_bytes):
 
 def test_commands_that_come_late_count_nothing(redis, serve):
     with Proxy(redis.port) as proxy:
-        caller = ready(serve(proxy.url, "--redis-timeout", "200ms", "--redis-breaker", "1000"))
+        caller = ready(serve(proxy.url, "--redis-timeout", "300ms", "--redis-breaker", "1000"))
         same("OK: OK 999 of 1000/HOUR", caller.call("d", [["big", "a"]]))
-        proxy.delay = 0.5
+        proxy.delay = 1.2
         for _ in range(3):
-            assert timed(lambda: caller.call("d", [["big", "a"]])) < 0.4
+            assert timed(lambda: caller.call("d", [["big", "a"]])) < 1.1
         proxy.delay = 0
         wait_until(lambda: used(caller, "a") is not None, "an answer")
         assert used(caller, "a") == 1
@@ -412,7 +413,7 @@ def test_rubbish_on_the_wire(redis, serve):
         caller = ready(server)
         proxy.rubbish = True
         assert code_of(caller.call("d", [["k", "a"]])) == "UNAVAILABLE"
-        assert "no reply of Redis" in server.log()
+        wait_until(lambda: "no reply of Redis" in server.log(), "a complaint")
         proxy.rubbish = False
         answers_again(caller)
 
@@ -422,9 +423,8 @@ def test_charges_of_cancelled_calls_stand(redis, serve):
     with Proxy(redis.port) as proxy:
         caller = ready(serve(proxy.url, "--redis-timeout", "20s", "--redis-connect-timeout", "20s"))
         redis.freeze()
-        before = proxy.n_scripts
         futures = [caller.future("d", [[key, "a"]]) for _ in range(50) for key in ("big", "paid")]
-        wait_until(lambda: proxy.n_scripts - before == 100, "100 charges on their way")
+        wait_until(lambda: proxy.n_charges == 100, "100 charges on their way")
         for f in futures:
             f.cancel()
         assert all(f.cancelled() for f in futures)

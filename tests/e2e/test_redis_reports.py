@@ -11,9 +11,9 @@ import time
 import oraclelib
 import pytest
 import weirserver
+from ports import free_port
 from redisbed import NO_ANSWER, OK, OVER, Crowd, counted, let_last
 from redisproxy import Proxy
-from redisserver import free_port
 from weirserver import same, wait_until
 
 RULES = """
@@ -105,11 +105,12 @@ def test_redis_lost_reply(bed):
 def test_redis_lost_reply_that_comes_late(bed):
     redis = bed.redis()
     proxy = bed.enter(LateReplies(redis.port))
-    weir = bed.weir(RULES, proxy.url, "--replicas", "1", "--redis-timeout", "100ms", "--redis-breaker", "1000")
+    weir = bed.weir(RULES, proxy.url, "--replicas", "1", "--redis-timeout", "500ms", "--redis-breaker", "1000")
     caller = weir.caller()
     same("OK: OK 999 of 1000/HOUR", caller.call("d", [["many", "a"]]))
-    proxy.delay = 0.2
-    codes = collections.Counter(code(caller.call("d", [["many", "a"]])) for _ in range(10))
+    proxy.delay = 1.0
+    futures = [caller.future("d", [["many", "a"]]) for _ in range(10)]
+    codes = collections.Counter(f.exception().code().name for f in futures)
     proxy.delay = 0
     assert codes == {NO_ANSWER: 10}
     assert used(redis, "many", "a") == 11
@@ -162,7 +163,7 @@ def test_ends_while_a_name_is_looked_up(bed):
     assert code(server.caller().call("d", [["k", "a"]])) == NO_ANSWER
     begun = time.monotonic()
     assert counted(server)["redis_connect_failures_total"] >= 1
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
 
 
 # redis-acl-minimum
@@ -266,7 +267,7 @@ def test_redis_acl_minimum_of_a_database(bed):
 def test_fail_store_returns(bed):
     """Two servers count apart while Redis is away, and together soon after; the log is short."""
     redis = bed.redis()
-    weirs = [bed.weir(RULES, redis.url, "--redis-timeout", "500ms", "--replicas", "2") for _ in range(2)]
+    weirs = [bed.weir(RULES, redis.url, *PATIENT) for _ in range(2)]
     callers = [w.caller() for w in weirs]
 
     def alternate(value, n):

@@ -8,7 +8,8 @@ import oraclelib
 import pytest
 import weirserver
 from certificates import Authority
-from redisserver import RedisServer, find_server, free_port
+from ports import free_port
+from redisserver import RedisServer, find_server
 from weirserver import same, wait_until
 
 RULES = """

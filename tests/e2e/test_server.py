@@ -9,6 +9,7 @@ import time
 import pytest
 import rawh2
 import weirserver
+from ports import free_port
 from weirserver import METHOD, same
 
 RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
@@ -190,12 +191,6 @@ def test_each_metric_has_a_name_and_a_help_text():
     assert len(names) > 30
     assert len(set(names)) == len(names)
     assert {"calls_total", "calls_over_limit_total", "store_full_total", "failure_mode_deny_total"} <= set(names)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def by_settings(launch, tmp_path, port, **env):
@@ -393,7 +388,7 @@ def test_full_slots_do_not_stop_the_end(launch):
         raw.ping()
         began = time.monotonic()
         server.stop()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 9
 
 
 def test_values_are_not_logged(launch):
