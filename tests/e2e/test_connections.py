@@ -33,7 +33,7 @@ def streams(n):
 
 
 def used(caller):
-    return 1000000 - caller.call("d", PEEK)["statuses"][0]["remaining"]
+    return 1000000 - caller.call("d", PEEK, timeout=60)["statuses"][0]["remaining"]
 
 
 def descriptors(server):

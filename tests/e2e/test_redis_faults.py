@@ -16,7 +16,7 @@ import weirserver
 from redisbed import CHANNEL, NO_ANSWER, OK, OVER, Bed, Crowd, ask, counted, let_last, request
 from redisproxy import Proxy
 from redisserver import find_server, version_of
-from weirserver import wait_until
+from weirserver import room_in_the_hour, wait_until
 
 LIMIT, PER_SECOND = 20, 30
 RULES = f"""
@@ -178,6 +178,7 @@ def used_of(redis, key, value):
 @pytest.fixture(scope="module")
 def played():
     """All at once, since they mostly wait: {name: what play returns}"""
+    room_in_the_hour(60)
     with concurrent.futures.ThreadPoolExecutor(len(FAULTS)) as pool:
         futures = {fault.name: pool.submit(play, fault) for fault in FAULTS}
     found = {}
@@ -277,7 +278,7 @@ def test_clocks_that_differ_by_90_seconds():
             wait_until(lambda: redis_second(redis) >= first + 4, "four seconds")
         n_windows = redis_second(redis) - first + 1
         with Crowd(weirs, PAIRS, rate=800) as hour:
-            hour.wait_calls(20 * (LIMIT + 5))
+            wait_until(lambda: all(hour.per_key()[value] > LIMIT for _, value in PAIRS), "each at its limit", 30)
     note("none: clocks 90 s apart", len(crowd.calls + hour.calls), crowd.codes() + hour.codes(), excess(hour),
          max(c.took for c in crowd.calls))
     assert ahead[0] < ahead[1]
@@ -294,14 +295,14 @@ def test_clocks_that_differ_by_90_seconds():
 def test_late_charges_count_nothing_but_costs_that_are_spent():
     with Bed() as bed:
         redis = bed.redis()
-        weir = bed.weir(RULES, redis.url, "--redis-timeout", "100ms", "--redis-breaker", "1000",
+        weir = bed.weir(RULES, redis.url, "--redis-timeout", "1s", "--redis-breaker", "1000",
                         "--redis-connect-timeout", "10s", "--replicas", "1")
         caller = weir.caller()
         assert caller.call("d", [["many", "a"]])["overall"] == OK
         redis.freeze()
         free = [caller.future("d", [["many", "a"]]) for _ in range(20)]
         waited = [caller.future("d", [["paid", "a"]]) for _ in range(20)]
-        unwaited = [caller.future("d", [["paid", "a"]], timeout=0.05) for _ in range(10)]
+        unwaited = [caller.future("d", [["paid", "a"]], timeout=0.7) for _ in range(10)]
         codes = collections.Counter(f.exception().code().name for f in free + waited + unwaited)
         let_last(0.5)      # Redis's clock is known to a few milliseconds
         redis.thaw()
@@ -309,7 +310,7 @@ def test_late_charges_count_nothing_but_costs_that_are_spent():
         used = int(redis.call("GET", "weir:{d|many=a}|3600s"))
         metrics = counted(weir)
     note("frozen and woken: late charges", len(free + waited + unwaited), codes, used - 1)
-    assert set(codes) <= {NO_ANSWER, "DEADLINE_EXCEEDED"}     # who waits 50 ms may hear of it just in time
+    assert set(codes) <= {NO_ANSWER, "DEADLINE_EXCEEDED"}     # the former may come just in time to who waits less
     assert used == 1
     assert metrics["store_timeout_total"] == 50
     assert metrics["store_late_total"] == 20

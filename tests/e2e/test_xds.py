@@ -60,6 +60,7 @@ def test_updates_come_and_go(plane, follow):
     plane.set("v2", config("d", rule("k", 9)))
     eventually("OK: bare", lambda: call("e"))
     same("OK: OK 7 of 9/HOUR", call())      # the count stays
+    assert plane.answer(2).version_info == "v2"
     assert [r.version_info for r in plane.stream().requests][:3] == ["", "v1", "v2"]
 
 
@@ -185,8 +186,8 @@ def test_what_is_no_response_is_no_success_however_long_it_took(plane, follow):
     for i in range(5):
         stream = plane.stream(i)
         let_last(0.2)
-        stream.outbox.put(b"\x0a\x7f")
         begin = time.monotonic()
+        stream.outbox.put(b"\x0a\x7f")
     plane.stream(5)
     assert time.monotonic() - begin > 0.3           # the fifth pause: 50 ms four times doubled, less up to a half
 
@@ -210,8 +211,9 @@ def test_a_refusal_that_is_answered_at_once_is_no_hot_loop(follow):
         stream = plane.stream()
         begin = time.monotonic()
         wait_until(lambda: len(stream.requests) >= 10, "ten answers", 20)
-        # Two at once; then pauses of 50, 100, 200, 200 … ms, less up to a half.
-        assert time.monotonic() - begin > 0.6
+        # Two at once; then pauses of 50, 100, 200, 200 … ms, less up to a half: 0.57 s at least, some of which may have
+        # passed before it was looked at.
+        assert time.monotonic() - begin > 0.3
         assert all(r.HasField("error_detail") for r in stream.requests[1:])
         assert server.log().count("`rate_limit` has no `unit`") == 1
         plane.set("v2", config("d", rule("k", 5)))
@@ -220,14 +222,14 @@ def test_a_refusal_that_is_answered_at_once_is_no_hot_loop(follow):
 
 def test_the_same_now_and_then_is_answered_at_once(plane, follow):
     plane.set("v0", config("d", rule("k", 5)))
-    follow(plane, XDS_CLIENT_BACKOFF_INITIAL_INTERVAL="400ms", XDS_CLIENT_BACKOFF_MAX_INTERVAL="10s")
-    for i in range(1, 6):
-        plane.answer(i)
+    follow(plane, XDS_CLIENT_BACKOFF_INITIAL_INTERVAL="10s", XDS_CLIENT_BACKOFF_MAX_INTERVAL="10s")
+    plane.answer(1)
+    for i in range(1, 4):
         let_last(1.1)
+        begin = time.monotonic()
         plane.set(f"v{i}", config("d", rule("k", 5)))
-    begin = time.monotonic()
-    assert plane.answer(6).version_info == "v5"
-    assert time.monotonic() - begin < 1.5           # repeated at once it were 1.6 s at least
+        assert plane.answer(i + 1).version_info == f"v{i}"
+        assert time.monotonic() - begin < 4         # repeated at once it were 5 s at least from the second on
 
 
 def test_the_old_rules_hold_while_nobody_is_there(plane, follow):
@@ -269,8 +271,8 @@ def test_attempts_become_rarer_and_nobody_is_run_over(follow):
                XDS_CLIENT_BACKOFF_MAX_INTERVAL="400ms")
         wait_until(lambda: len(times) >= 6, "six attempts", 20)
         done.set()
-        gaps = [b - a for a, b in zip(times, times[1:])]
-        assert gaps[0] > 0.05 and min(gaps[2:]) > 0.2, gaps
+        # Pauses of 100, 200, 400, 400, 400 ms, less up to a half: 0.75 s and 0.6 s at least, unless one is seen late.
+        assert times[5] - times[0] > 0.5 and times[5] - times[2] > 0.4, times
 
 
 def test_a_server_that_goes_away_at_once_is_no_hot_loop(follow):
@@ -348,7 +350,7 @@ def test_an_end_comes_at_once_in_every_state(plane, follow):
     begin = time.monotonic()
     for server in servers:
         server.stop()
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - begin < 15
 
 
 def test_sighup_has_nothing_to_look_at(plane, follow):

@@ -36,6 +36,11 @@ def wait_until(condition, what, seconds=10.0):
     return value
 
 
+def room_in_the_hour(seconds=20):
+    """Waits for the next hour when this one ends within so many seconds: most rules here count by the hour."""
+    wait_until(lambda: time.time() % 3600 < 3600 - seconds, "the next hour", seconds + 10)
+
+
 # What a sanitizer ends a program with: none of the programs' own exit codes.
 SANITIZER_EXIT = 99
 
