@@ -143,9 +143,11 @@ part_fuzz() { run_programs fuzz fuzz_ count_program; }
 
 part_arch() { run_pytest "$root/tests/arch"; }
 
-# Not the stress programs, which run with another sanitizer.
+# Of the asan build: the stress programs run with another sanitizer.
+e2e_programs=(weir weirctl weir_observed weir_slow_store client_threads libweir)
+
 part_e2e() {
-    build_preset asan --target weir weirctl weir_observed weir_slow_store client_threads libweir
+    build_preset asan --target "${e2e_programs[@]}"
     build_preset release
     # Three files at a time: most tests wait for a moment or for another process.
     run_pytest "$root/tests/e2e" --ignore "$root/tests/e2e/test_drain.py" -n 3 --dist loadfile "$@"
@@ -178,7 +180,7 @@ part_vectors() {
 
 # What matters of the tests with Redis, with Valkey in its place. The replay mostly waits.
 part_valkey() {
-    build_preset asan
+    build_preset asan --target "${e2e_programs[@]}" unit_store
     TEST_REDIS_SERVER=$(find_valkey_server)
     export TEST_REDIS_SERVER TEST_SEQUENCES=1000
     "$TEST_REDIS_SERVER" --version
