@@ -363,7 +363,7 @@ static enum wr_err parse_cluster(const struct parse *parse, struct wr_str text,
     const enum wr_err err = parse_list(parse, text, addresses);
 
     if (err == WR_OK && parse->target->database != 0) {
-        return refuse(parse, "chooses a database, but a cluster has only 0");
+        return refuse(parse, "chooses a database, but in a cluster weir uses 0 alone");
     }
     return err;
 }

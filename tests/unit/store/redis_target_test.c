@@ -142,7 +142,7 @@ Test(redis_target, refused)
         {{.url = "a:1", .topology = WR_REDIS_SENTINEL}, "NAME,HOST:PORT"},
         {{.url = "m,", .topology = WR_REDIS_SENTINEL}, "NAME,HOST:PORT"},
         {{.url = "m,a,,b", .topology = WR_REDIS_SENTINEL}, "no host"},
-        {{.url = "redis://sesame@a/2,b", .topology = WR_REDIS_CLUSTER}, "only 0"},
+        {{.url = "redis://sesame@a/2,b", .topology = WR_REDIS_CLUSTER}, "uses 0 alone"},
         {{.url = "a,b:x", .topology = WR_REDIS_CLUSTER}, "port"},
     };
 
