@@ -63,9 +63,6 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
         .reset_us = shown_reset_us(verdict->reset_us, layer->limit.length_us),
     };
 
-    if (wr_subject_is_degraded(subject)) {
-        wr_metrics_add(decision->frame.metrics, WR_METRIC_FAILURE_LOCAL, 1);
-    }
     if (layer->rule != NULL) {
         status.name = layer->rule->name.len > 0 ? layer->rule->name : layer->rule->window;
         status.window = layer->rule->window;
@@ -88,8 +85,9 @@ static struct wr_descriptor_status make_status(const struct wr_decision *decisio
         return (struct wr_descriptor_status){.code = WR_CODE_OK,
                                              .limit_remaining = UNLIMITED_REMAINING};
     case WR_SUBJECT_LIMITED:
-        return wr_subject_is_unanswered(subject) ? wr_unanswered_status(decision, subject)
-                                                 : decided_status(decision, subject);
+        wr_unanswered_count(decision, subject);
+        return wr_subject_is_unanswered(decision, subject) ? wr_unanswered_status(decision, subject)
+                                                           : decided_status(decision, subject);
     case WR_SUBJECT_BARE:
     default:
         return (struct wr_descriptor_status){.code = WR_CODE_OK};
@@ -235,7 +233,7 @@ enum wr_err wr_decision_finish(struct wr_decision *decision, struct wr_response 
         .statuses = statuses,
         .n_statuses = n,
     };
-    const struct wr_str decider = wr_unanswered_decider(decision, statuses);
+    const struct wr_str decider = wr_unanswered_decider(decision);
 
     wr_unanswered_log(decision);
     if (tally.n_unknown > 0 && !is_over(&tally)) {

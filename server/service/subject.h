@@ -91,34 +91,6 @@ static inline bool wr_layer_is_decided(const struct wr_layer *layer)
     return layer->take != NULL && layer->take->answer == WR_TAKE_DECIDED;
 }
 
-/* True when the store left it open what becomes of the descriptor: it gave no answer for a layer,
- * and no other one refuses. */
-static inline bool wr_subject_is_unanswered(const struct wr_subject *subject)
-{
-    bool is_open = false;
-
-    for (size_t i = 0; i < subject->n_layers; i++) {
-        const struct wr_layer *const layer = &subject->layers[i];
-
-        if (wr_layer_is_decided(layer) && layer->take->verdict.over) {
-            return false;
-        }
-        is_open |= layer->take != NULL && !wr_layer_is_decided(layer);
-    }
-    return is_open;
-}
-
-/* True when memory decided a layer in place of a remote store. */
-static inline bool wr_subject_is_degraded(const struct wr_subject *subject)
-{
-    for (size_t i = 0; i < subject->n_layers; i++) {
-        if (wr_layer_is_decided(&subject->layers[i]) && subject->layers[i].take->is_degraded) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A quota: over alone it refuses nothing, all quotas over together do. */
 static inline bool wr_subject_is_quota(const struct wr_decision *decision,
                                        const struct wr_subject *subject)

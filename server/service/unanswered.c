@@ -43,45 +43,107 @@ static struct open_layer deciding_layer(const struct wr_decision *decision,
     return deciding;
 }
 
+/* What the verdicts of a subject's layers come to. */
+struct verdicts {
+    bool has_any;
+    bool is_refused, is_refused_by_store; /* the latter not by memory in its place */
+    bool is_degraded;                     /* one is memory's */
+};
+
+static struct verdicts sum_up(const struct wr_subject *subject)
+{
+    struct verdicts sum = {0};
+
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        const struct wr_layer *const layer = &subject->layers[i];
+
+        if (wr_layer_is_decided(layer)) {
+            sum.has_any = true;
+            sum.is_refused |= layer->take->verdict.over;
+            sum.is_refused_by_store |= layer->take->verdict.over && !layer->take->is_degraded;
+            sum.is_degraded |= layer->take->is_degraded;
+        }
+    }
+    return sum;
+}
+
+bool wr_subject_is_unanswered(const struct wr_decision *decision, const struct wr_subject *subject)
+{
+    const struct open_layer open = deciding_layer(decision, subject);
+    const struct verdicts sum = sum_up(subject);
+
+    return open.layer != NULL && !sum.is_refused && (open.mode != WR_FAILURE_ALLOW || !sum.has_any);
+}
+
 struct wr_descriptor_status wr_unanswered_status(const struct wr_decision *decision,
                                                  const struct wr_subject *subject)
 {
-    static const struct {
-        enum wr_metric metric;
-        enum wr_code code;
-    } rows[] = {
-        [WR_FAILURE_ERROR] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
-        [WR_FAILURE_ALLOW] = {WR_METRIC_FAILURE_ALLOW, WR_CODE_OK},
-        [WR_FAILURE_DENY] = {WR_METRIC_FAILURE_DENY, WR_CODE_OVER_LIMIT},
-        [WR_FAILURE_LOCAL] = {WR_METRIC_FAILURE_ERROR, WR_CODE_UNKNOWN},
+    static const enum wr_code codes[] = {
+        [WR_FAILURE_ERROR] = WR_CODE_UNKNOWN,
+        [WR_FAILURE_ALLOW] = WR_CODE_OK,
+        [WR_FAILURE_DENY] = WR_CODE_OVER_LIMIT,
+        [WR_FAILURE_LOCAL] = WR_CODE_UNKNOWN,
     };
-    const enum wr_failure_mode mode = deciding_layer(decision, subject).mode;
 
-    wr_metrics_add(decision->frame.metrics, rows[mode].metric, 1);
-    return (struct wr_descriptor_status){.code = rows[mode].code};
+    return (struct wr_descriptor_status){.code = codes[deciding_layer(decision, subject).mode]};
 }
 
-struct wr_str wr_unanswered_decider(const struct wr_decision *decision,
-                                    const struct wr_descriptor_status *statuses)
+/* Whether a mode decided the subject in place of the store, and which; WR_FAILURE_ERROR when nobody
+ * decided it. */
+static bool find_mode(const struct wr_decision *decision, const struct wr_subject *subject,
+                      enum wr_failure_mode *out_mode)
 {
-    bool has_denied = false, has_counted = false, has_allowed = false;
+    const struct open_layer open = deciding_layer(decision, subject);
+    const struct verdicts sum = sum_up(subject);
+
+    if (sum.is_refused_by_store || (open.layer == NULL && !sum.is_degraded)) {
+        return false;
+    }
+    if (open.layer != NULL && open.mode == WR_FAILURE_DENY) {
+        *out_mode = WR_FAILURE_DENY;
+    } else if (open.layer != NULL && open.mode != WR_FAILURE_ALLOW && !sum.is_refused) {
+        *out_mode = WR_FAILURE_ERROR;
+    } else {
+        *out_mode = sum.is_degraded ? WR_FAILURE_LOCAL : WR_FAILURE_ALLOW;
+    }
+    return true;
+}
+
+void wr_unanswered_count(const struct wr_decision *decision, const struct wr_subject *subject)
+{
+    static const enum wr_metric metrics[] = {
+        [WR_FAILURE_ERROR] = WR_METRIC_FAILURE_ERROR,
+        [WR_FAILURE_ALLOW] = WR_METRIC_FAILURE_ALLOW,
+        [WR_FAILURE_DENY] = WR_METRIC_FAILURE_DENY,
+        [WR_FAILURE_LOCAL] = WR_METRIC_FAILURE_LOCAL,
+    };
+    enum wr_failure_mode mode;
+
+    if (find_mode(decision, subject, &mode)) {
+        wr_metrics_add(decision->frame.metrics, metrics[mode], 1);
+    }
+}
+
+struct wr_str wr_unanswered_decider(const struct wr_decision *decision)
+{
+    static const int strictness[] = {
+        [WR_FAILURE_ERROR] = 0, /* decides nothing */
+        [WR_FAILURE_ALLOW] = 1,
+        [WR_FAILURE_LOCAL] = 2,
+        [WR_FAILURE_DENY] = 3,
+    };
+    enum wr_failure_mode strictest = WR_FAILURE_ERROR;
 
     for (size_t i = 0; i < decision->request->n_descriptors; i++) {
-        const struct wr_subject *const subject = &decision->subjects[i];
+        enum wr_failure_mode mode;
 
-        if (wr_subject_is_unanswered(subject)) {
-            has_denied |= statuses[i].code == WR_CODE_OVER_LIMIT;
-            has_allowed |= statuses[i].code == WR_CODE_OK;
-        } else {
-            has_counted |= wr_subject_is_degraded(subject);
+        if (find_mode(decision, &decision->subjects[i], &mode) &&
+            strictness[mode] > strictness[strictest]) {
+            strictest = mode;
         }
     }
-    if (!has_denied && !has_counted && !has_allowed) {
-        return (struct wr_str){0};
-    }
-    return wr_str_of(wr_failure_mode_name(has_denied    ? WR_FAILURE_DENY
-                                          : has_counted ? WR_FAILURE_LOCAL
-                                                        : WR_FAILURE_ALLOW));
+    return strictest == WR_FAILURE_ERROR ? (struct wr_str){0}
+                                         : wr_str_of(wr_failure_mode_name(strictest));
 }
 
 /* Why the store gave no answer, for the caller and for the log. */
@@ -126,8 +188,10 @@ void wr_unanswered_log(const struct wr_decision *decision)
     uint64_t skipped = 0;
 
     for (size_t i = 0; i < decision->request->n_descriptors && subject == NULL; i++) {
-        if (wr_subject_is_unanswered(&decision->subjects[i])) {
-            subject = &decision->subjects[i];
+        const struct wr_subject *const other = &decision->subjects[i];
+
+        if (deciding_layer(decision, other).layer != NULL && !sum_up(other).is_refused) {
+            subject = other;
         }
     }
     if (subject != NULL &&

@@ -103,6 +103,14 @@ def test_memory_charges_no_group_that_is_refused_anyway(launch, mode, got, left)
     assert (reply.get("error") or reply["overall"]) == got
 
 
+def test_a_share_is_shown_beside_a_layer_that_is_let_through(launch):
+    server = launch(mixed("allow"), "--store", "redis", "--redis-url", f"127.0.0.1:{free_port()}", "--replicas", "2")
+    caller = server.caller()
+    same("OK: OK 1 of 2/HOUR", caller.call("layers", [["k", "1"]]))
+    same("OK: OK 0 of 2/HOUR", caller.call("layers", [["k", "1"]]))
+    same("OVER: OVER 0 of 2/HOUR", caller.call("layers", [["k", "1"]]))
+
+
 def test_what_is_over_is_answered_without_asking(redis, serve_parts):
     caller = ready(serve_parts(redis.url, "--over-limit-cache-bytes", "65536", "--replicas", "1"))
     for _ in range(5):

@@ -549,7 +549,7 @@ Test(outcome, a_layer_that_refuses_goes_before_one_without_an_answer)
          WR_CODE_UNKNOWN},
         {{{0, false, 1, 8}, {0, false, 1, 8}, {WR_TAKE_TIMEOUT, false, 0, 0}},
          true,
-         false,
+         true,
          WR_CODE_OK},
         {{{WR_TAKE_TIMEOUT, false, 0, 0}, {0, false, 1, 8}, {WR_TAKE_TIMEOUT, false, 0, 0}},
          false,
