@@ -5,6 +5,11 @@
 #define STEPS_A_WINDOW 1000
 #define MOMENTS 9
 
+static int64_t step_of(int64_t window_us)
+{
+    return window_us > STEPS_A_WINDOW ? window_us / STEPS_A_WINDOW : 1;
+}
+
 /* Everything that passes, at each step from `from_us` on. */
 static enum wr_err play_greedy(struct wr_sim_player *player, int64_t from_us, int64_t step_us,
                                int64_t end_us)
@@ -31,7 +36,7 @@ static enum wr_err play_from(const struct wr_sim_scene *scene, int moment, bool 
 
     if (err == WR_OK) {
         const int64_t window_us = wr_sim_windows_length(&scene->windows, player.played.origin_us);
-        const int64_t step_us = window_us > STEPS_A_WINDOW ? window_us / STEPS_A_WINDOW : 1;
+        const int64_t step_us = step_of(window_us);
         const int64_t from_us =
             moment < MOMENTS - 1 ? window_us / (MOMENTS - 1) * moment : window_us - step_us;
 
@@ -46,11 +51,20 @@ static enum wr_err play_from(const struct wr_sim_scene *scene, int moment, bool 
     return err;
 }
 
+/* One at each step, of all plays. */
+static double least_attempts(const struct wr_sim_scene *scene, int64_t end_us)
+{
+    const double steps = (double) end_us / (double) step_of(scene->against.per_us);
+
+    return 2 * MOMENTS * (steps > STEPS_A_WINDOW ? steps - STEPS_A_WINDOW : 0);
+}
+
 enum wr_err wr_sim_adversary_play(const struct wr_sim_scene *scene, int64_t end_us,
                                   struct wr_played *out_played)
 {
     uint64_t worst = 0; /* of equals the last one, but without the hit if that is one */
-    enum wr_err err = WR_OK;
+    enum wr_err err =
+        wr_sim_player_may_try(scene, least_attempts(scene, end_us)) ? WR_OK : WR_ERR_TOO_LARGE;
 
     for (int i = 0; i < 2 * MOMENTS && err == WR_OK; i++) {
         const bool has_opener = i >= MOMENTS;

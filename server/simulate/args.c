@@ -80,19 +80,29 @@ static bool add_rule(struct wr_sim_args *args, const char *path, FILE *err)
     return true;
 }
 
+/* Of what can be said once. */
+static bool put(const char **place, const char *value, const char *flag, FILE *err)
+{
+    if (*place != NULL) {
+        return refuse(err, flag, " is there twice");
+    }
+    *place = value;
+    return true;
+}
+
 static bool set(struct wr_sim_args *args, int flag, const char *value, FILE *err)
 {
     switch (flag) {
     case FLAG_RULE:
         return add_rule(args, value, err);
     case FLAG_DESCRIPTOR:
-        args->descriptor = value;
-        return true;
+        return put(&args->descriptor, value, "--descriptor", err);
     case FLAG_LOAD:
-        args->load = value;
-        return true;
+        return put(&args->load, value, "--load", err);
     case FLAG_PLOT:
-        args->plot = value;
+        if (!put(&args->plot, value, "--plot", err)) {
+            return false;
+        }
         return wr_sim_can_plot(value) ||
                refuse(err, "--plot: the name must end with .svg or .png, unlike ", value);
     case FLAG_AGAINST:

@@ -8,21 +8,20 @@ static double mean_us(const struct wr_rate *rate)
     return (double) rate->per_us / (double) rate->hits;
 }
 
-/* Whether so many are about to come that it is not worth beginning. */
-static bool are_too_many(const struct wr_sim_player *player, const struct wr_rate *rate,
-                         int64_t end_us)
+/* WR_ERR_TOO_LARGE when more are about to come than may. */
+static enum wr_err begin(struct wr_sim_player *player, const struct wr_rate *rate, int64_t end_us)
 {
-    const struct wr_sim_scene *const scene = player->scene;
+    const double attempts = (double) end_us / mean_us(rate);
 
-    return (double) end_us / mean_us(rate) * (double) scene->cost > (double) *scene->attempts_left;
+    player->played.duration_us = end_us;
+    return wr_sim_player_may_try(player->scene, attempts) ? WR_OK : WR_ERR_TOO_LARGE;
 }
 
 enum wr_err wr_sim_arrive_evenly(struct wr_sim_player *player, const struct wr_rate *rate,
                                  int64_t end_us)
 {
-    enum wr_err err = are_too_many(player, rate, end_us) ? WR_ERR_TOO_LARGE : WR_OK;
+    enum wr_err err = begin(player, rate, end_us);
 
-    player->played.duration_us = end_us;
     for (uint64_t i = 0; err == WR_OK; i++) {
         const double at_us = (double) i * (double) rate->per_us / (double) rate->hits;
 
@@ -46,11 +45,10 @@ static double draw(uint64_t *state)
 enum wr_err wr_sim_arrive_at_random(struct wr_sim_player *player, const struct wr_rate *rate,
                                     uint64_t seed, int64_t end_us)
 {
-    enum wr_err err = are_too_many(player, rate, end_us) ? WR_ERR_TOO_LARGE : WR_OK;
+    enum wr_err err = begin(player, rate, end_us);
     uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     double at_us = 0;
 
-    player->played.duration_us = end_us;
     while (err == WR_OK) {
         at_us -= mean_us(rate) * log(draw(&state));
         if (at_us >= (double) end_us) {

@@ -16,6 +16,11 @@ enum wr_err wr_sim_burst_at_boundary(struct wr_sim_player *player, uint64_t hits
     const struct wr_sim_windows *const windows = &player->scene->windows;
     const int64_t end_us = wr_sim_windows_length(windows, player->played.origin_us);
     const uint64_t n_openers = windows->begin_at_hit && hits > 0 ? 1 : 0;
+
+    if (!wr_sim_player_may_try(player->scene, 2.0 * (double) hits)) {
+        return WR_ERR_TOO_LARGE;
+    }
+
     enum wr_err err = burst(player, 0, n_openers);
 
     player->played.duration_us = 2 * end_us;

@@ -43,6 +43,8 @@ static const struct {
     {"seed", PART_SEED, "seed is a number"},
 };
 
+#define N_PARTS (sizeof parts / sizeof parts[0])
+
 static bool refuse(char message[WR_LOAD_MESSAGE_SIZE], const char *what, const char *text)
 {
     (void) snprintf(message, WR_LOAD_MESSAGE_SIZE, "%s: '%.60s'", what, text);
@@ -91,6 +93,18 @@ bool wr_rate_parse(const char *text, struct wr_rate *out_rate)
            parse_per(slash + 1, &out_rate->per_us);
 }
 
+/* Of the part that is named so, as far as the kind takes it; N_PARTS: there is none. */
+static size_t index_of(const struct kind *kind, const char *name)
+{
+    size_t i = 0;
+
+    while (i < N_PARTS &&
+           (strcmp(name, parts[i].name) != 0 || (kind->parts & parts[i].part) == 0)) {
+        i++;
+    }
+    return i;
+}
+
 static bool parse_part(enum part part, const char *value, struct wr_load_spec *spec)
 {
     switch (part) {
@@ -109,7 +123,7 @@ static bool parse_part(enum part part, const char *value, struct wr_load_spec *s
 }
 
 /* NAME=VALUE, which is written to. */
-static bool set(const struct kind *kind, char *text, struct wr_load_spec *spec,
+static bool set(const struct kind *kind, char *text, struct wr_load_spec *spec, unsigned *said,
                 char message[WR_LOAD_MESSAGE_SIZE])
 {
     char *const sign = strchr(text, '=');
@@ -118,18 +132,22 @@ static bool set(const struct kind *kind, char *text, struct wr_load_spec *spec,
         return refuse(message, "what follows the kind is NAME=VALUE", text);
     }
     *sign = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcmp(text, parts[i].name) == 0 && (kind->parts & parts[i].part) != 0) {
-            return parse_part(parts[i].part, sign + 1, spec) ||
-                   refuse(message, parts[i].rule, sign + 1);
-        }
+
+    const size_t i = index_of(kind, text);
+
+    if (i == N_PARTS) {
+        return refuse(message, kind->takes, text);
     }
-    return refuse(message, kind->takes, text);
+    if ((*said & parts[i].part) != 0) {
+        return refuse(message, "it is said twice", text);
+    }
+    *said |= parts[i].part;
+    return parse_part(parts[i].part, sign + 1, spec) || refuse(message, parts[i].rule, sign + 1);
 }
 
 static const struct kind *find_kind(const char *name)
 {
-    for (size_t i = 0; name != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(name, kinds[i].name) == 0) {
             return &kinds[i];
         }
@@ -137,20 +155,32 @@ static const struct kind *find_kind(const char *name)
     return NULL;
 }
 
+/* What stands before the next comma, which is overwritten; `*text` is NULL behind the last. */
+static char *cut(char **text)
+{
+    char *const part = *text;
+    char *const comma = strchr(part, ',');
+
+    if (comma != NULL) {
+        *comma = '\0';
+    }
+    *text = comma == NULL ? NULL : comma + 1;
+    return part;
+}
+
 /* `text` is written to. */
 static bool parse_parts(char *text, struct wr_load_spec *spec, char message[WR_LOAD_MESSAGE_SIZE])
 {
-    char *rest = NULL;
-    const char *const name = strtok_r(text, ",", &rest);
+    const char *const name = cut(&text);
     const struct kind *const kind = find_kind(name);
+    unsigned said = 0;
 
     if (kind == NULL) {
-        return refuse(message, "a load is steady, poisson, boundary, adversary or csv:FILE",
-                      name != NULL ? name : "");
+        return refuse(message, "a load is steady, poisson, boundary, adversary or csv:FILE", name);
     }
     spec->kind = kind->kind;
-    for (char *part = NULL; (part = strtok_r(NULL, ",", &rest)) != NULL;) {
-        if (!set(kind, part, spec, message)) {
+    while (text != NULL) {
+        if (!set(kind, cut(&text), spec, &said, message)) {
             return false;
         }
     }

@@ -83,6 +83,11 @@ static enum wr_err decide(struct wr_sim_player *player, int64_t at_us, uint64_t 
     return err;
 }
 
+bool wr_sim_player_may_try(const struct wr_sim_scene *scene, double attempts)
+{
+    return attempts * (double) scene->cost <= (double) *scene->attempts_left;
+}
+
 enum wr_err wr_sim_player_try(struct wr_sim_player *player, int64_t at_us, uint64_t hits,
                               bool *out_passes)
 {

@@ -60,6 +60,9 @@ struct wr_sim_player {
 WR_MUST_USE enum wr_err wr_sim_player_init(struct wr_sim_player *player,
                                            const struct wr_sim_scene *scene);
 
+/* Whether so many more attempts may be made: of far too many it is not worth beginning. */
+bool wr_sim_player_may_try(const struct wr_sim_scene *scene, double attempts);
+
 /* What was played goes to `*out_played`. */
 void wr_sim_player_fini(struct wr_sim_player *player, struct wr_played *out_played);
 

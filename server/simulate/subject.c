@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "limit/calendar.h"
 #include "rules/config_yaml.h"
 #include "rules/duration.h"
 #include "rules/rule_files.h"
@@ -201,6 +202,14 @@ static void describe_limit(const struct wr_limit *limit, FILE *out)
 {
     char length[WR_DURATION_TEXT_SIZE];
 
+    if (limit->calendar != NULL) {
+        const struct wr_str zone = limit->calendar->zone_name;
+
+        fprintf(out, "%" PRIu64 " in a calendar %s%s%.*s", limit->requests,
+                wr_unit_name(limit->calendar->unit), zone.len > 0 ? " of " : "", (int) zone.len,
+                zone.ptr);
+        return;
+    }
     wr_duration_write(limit->length_us, length);
     fprintf(out, "%" PRIu64 " in %s by %s", limit->requests, length,
             wr_algorithm_name(limit->algorithm));

@@ -83,7 +83,7 @@ descriptors:
     (None, "user=any,address=any: 60 in 1m by fixed_window and 120 in 1m by token_bucket with burst 7, "
            "played as if enforced", 7),
     ("user=ann,address=192.0.2.1", "user=ann,address=192.0.2.1: 60 in 1m by fixed_window", 7),
-    ("month=1", "month=1: 50 in 30d by fixed_window aligned to calendar", 100),
+    ("month=1", "month=1: 50 in a calendar month of Europe/Paris", 100),
 ])
 def test_says_what_is_played(tmp_path, descriptor, plays, admitted):
     path = tmp_path / "layers.yaml"
@@ -163,6 +163,10 @@ def test_without_gnuplot(rule, tmp_path):
     (["--rule", "RULE", "--load", "boundary", "--plot", "x.gif"], 64, ".svg or .png"),
     (["--rule", "RULE", "--load", "steady,rate=1000000/ms"], 65, "attempts"),
     (["--rule", "RULE", "--load", "poisson,rate=100/s,for=36500d"], 65, "attempts"),
+    (["--rule", "RULE", "--load", "boundary,hits=4294967295"], 65, "attempts"),
+    (["--rule", "RULE", "--load", "adversary,for=36500d"], 65, "attempts"),
+    (["--rule", "RULE", "--load", "boundary", "--load", "adversary"], 64, "--load is there twice"),
+    (["--rule", "RULE", "--load", "boundary", "--plot", "a.svg", "--plot", "b.svg"], 64, "--plot is there twice"),
 ])
 def test_refused(rule, words, status, says):
     done = simulate(*(str(rule) if w == "RULE" else w for w in words))

@@ -80,6 +80,9 @@ Test(load_spec, refused)
         {"steady,rate=1/s,seed=3", "rate= and for= only"},
         {"adversary,hits=3", "for= only"},
         {"poisson,rate=1/s,gap=1s", "rate=, for= and seed= only"},
+        {"poisson,rate=1/s,seed=1,rate=1/s", "said twice: 'rate'"},
+        {"steady,rate=1/s,", "NAME=VALUE"},
+        {"steady,,rate=1/s", "NAME=VALUE"},
         {"poisson,rate=1/s,seed=99999999999", "seed is a number"},
     };
 

@@ -178,11 +178,12 @@ Test(simulate_play, ends_with_the_attempts_of_the_simulation)
     } rows[] = {
         {NULL, {.kind = WR_LOAD_STEADY, .rate = {2, S(1)}}, 500}, /* seen before */
         {NULL, {.kind = WR_LOAD_POISSON, .rate = {2, S(1)}, .seed = 1}, 500},
-        {NULL, {.kind = WR_LOAD_BOUNDARY, .hits = 300}, 0},
-        {NULL, {.kind = WR_LOAD_ADVERSARY}, 0},
+        {NULL, {.kind = WR_LOAD_BOUNDARY, .hits = 300}, 500},
+        {NULL, {.kind = WR_LOAD_ADVERSARY}, 500},
+        {NULL, {.kind = WR_LOAD_ADVERSARY, .duration_us = S(60)}, 0},
         {"trial=v", {.kind = WR_LOAD_STEADY, .rate = {1, S(1)}}, 500},
-        {"trial=v", {.kind = WR_LOAD_BOUNDARY, .hits = 150}, 0},
-        {"log=v", {.kind = WR_LOAD_BOUNDARY, .hits = 51}, 0},
+        {"trial=v", {.kind = WR_LOAD_BOUNDARY, .hits = 150}, 500},
+        {"log=v", {.kind = WR_LOAD_BOUNDARY, .hits = 51}, 500},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
