@@ -137,15 +137,31 @@ static int64_t wait_for(const struct view *view, const struct wr_sliding_buckets
     return view->start_us + (int64_t) (view->n + 1 - age) * view->bucket_us - now_us;
 }
 
+/* How long until all is forgotten that counts as of now. Rare, and apart, so that what is frequent
+ * keeps its registers. */
+__attribute__((cold, noinline)) static int64_t wait_for_all(const struct wr_limit *limit,
+                                                            int64_t now_us)
+{
+    struct view anew;
+
+    look_at_nothing(&anew, limit, now_us);
+    return anew.start_us + (anew.n + 1) * anew.bucket_us - now_us;
+}
+
+/* By the state that is left: a charge lays out anew what has another number of buckets. */
 static inline int64_t reset_of(const struct view *view, const struct wr_sliding_buckets *state,
                                const struct wr_limit *limit, bool over, uint64_t hits,
                                int64_t now_us)
 {
-    const uint64_t after = wr_count_add(view->used, wr_after_charge(limit, over, hits));
+    const uint64_t charge = wr_after_charge(limit, over, hits);
+    const uint64_t after = wr_count_add(view->used, charge);
     const uint64_t target = wr_after_target(limit, over, after);
 
     if (after <= target) {
         return wr_after_reset_at_once(limit, over);
+    }
+    if (view->n != limit->n_buckets && charge > 0) {
+        return wait_for_all(limit, now_us);
     }
     return wait_for(view, state, after - target, now_us);
 }

@@ -8,7 +8,8 @@
  * A bucket lasts length / n, rounded up to microseconds, and begins at a multiple of that; n + 1 of
  * them add up. A hit that does not fit leaves no trace, unless the limit counts all. A peek leaves
  * nothing. A refund takes back from the newest bucket first. A changed limit is compared with what
- * was counted; when n has changed, all that was counted goes into the newest bucket.
+ * was counted; when n has changed, all that was counted goes into the newest bucket as soon as more
+ * is charged or refunded, and the wait that is told reckons with it.
  *
  * Counts are a byte wide, and become two, four or eight when one of them no longer fits; they stay
  * so until all that was counted is forgotten.

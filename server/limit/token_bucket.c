@@ -21,6 +21,8 @@ struct level {
     int64_t kept_us;     /* the debt with that */
     uint64_t owed;       /* hits that it may be of */
     bool is_restated;    /* other than the state says, also when nothing is charged */
+    int64_t unpaid_us;   /* the debt as the state has it, where that is longer; else 0 */
+    int64_t former_us;   /* and its interval, when it is */
 };
 
 static int64_t multiplied(uint64_t hits, int64_t interval_us)
@@ -78,6 +80,7 @@ static inline void cut_debt(struct level *level, const struct wr_limit *limit)
         level->debt_us = most_us;
         level->owed = owed;
         level->is_restated = true;
+        level->unpaid_us = 0;
     } else if (limit->count != WR_COUNT_ALL && level->kept_us > most_us) {
         level->debt_us = most_us;
     }
@@ -99,11 +102,14 @@ static inline void reckon(struct level *level, const struct wr_token_bucket *sta
     level->kept_us = 0;
     level->owed = wr_token_bucket_owed(state);
     level->is_restated = false;
+    level->unpaid_us = 0;
     if (!has_debt) {
         return;
     }
     level->kept_us = state->stamp_us - now_us;
     if (former_us > next_us) {
+        level->unpaid_us = level->kept_us;
+        level->former_us = former_us;
         level->kept_us = restated(level->kept_us, former_us, next_us);
         level->is_restated = true;
     }
@@ -121,6 +127,13 @@ static inline int64_t debt_after(const struct level *level, uint64_t charge)
     return debt_us < DEBT_MAX ? debt_us : DEBT_MAX;
 }
 
+/* When nothing is written down, and `fit` hits fit: what is owed goes on to be paid at the interval
+ * of the state. */
+static int64_t wait_of_look(const struct level *level, uint64_t fit)
+{
+    return level->unpaid_us - (int64_t) (level->burst - fit - 1) * level->former_us;
+}
+
 static int64_t wait_when_over(const struct level *level, const struct wr_limit *limit,
                               uint64_t hits)
 {
@@ -128,6 +141,9 @@ static int64_t wait_when_over(const struct level *level, const struct wr_limit *
     const int64_t wait_us =
         debt_after(level, wr_after_charge(limit, true, hits)) + wanted_us - level->capacity_us;
 
+    if (hits == 0 && level->unpaid_us > 0) {
+        return wait_of_look(level, 0);
+    }
     return wait_us > 0 ? wait_us : wr_after_reset_at_once(limit, true);
 }
 
@@ -143,8 +159,10 @@ static inline struct wr_verdict judge(const struct level *level, const struct wr
 
     if (over) {
         reset_us = wait_when_over(level, limit, hits);
-    } else if (level->debt_us == 0 && hits == 0) {
+    } else if (hits == 0 && level->debt_us == 0) {
         reset_us = 0;
+    } else if (hits == 0 && level->unpaid_us > 0) {
+        reset_us = wait_of_look(level, fit);
     }
     return (struct wr_verdict){
         .over = over,
@@ -235,6 +253,7 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
 
         level.kept_us = given_us < level.kept_us ? level.kept_us - given_us : 0;
         level.debt_us = level.kept_us;
+        level.unpaid_us = 0;
         store(state, &level, level.kept_us, level.owed, now_us);
     }
 

@@ -14,10 +14,12 @@
  * A peek leaves nothing. A refund moves the stamp back by h × T, not before now.
  *
  * The state holds the interval that the stamp was reckoned by. A limit that was raised restates the
- * debt, as many hits at the new interval, rounded up; refused takes write that down, too. Under one
- * that was lowered, what was used before is paid at the interval that it was used at, until
- * something is charged at the new one: nobody waits longer for it, and what one limit used is used
- * for the other. So with a burst that is smaller now: nothing passes until what was used fits it.
+ * debt, as many hits at the new interval, rounded up; refused takes write that down, too. A look
+ * does not, so that what is owed is still paid at the former interval, which its wait reckons with.
+ * Under one that was lowered, what was used before is paid at the interval that it was used at,
+ * until something is charged at the new one: nobody waits longer for it, and what one limit used is
+ * used for the other. So with a burst that is smaller now: nothing passes until what was used fits
+ * it.
  *
  * It also holds how many hits may be owed: the burst, or what was booked beyond it. A stamp further
  * ahead than these explain, by more than clocks jitter, comes from a clock that was ahead: it is

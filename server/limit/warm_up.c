@@ -107,19 +107,6 @@ struct refused {
     int64_t last_us;
 };
 
-/* How long a bucket's debt of `debt_us`, at the interval of `requests`, is paid for: by the
- * interval that it is kept at, if that is longer. */
-static int64_t paid_for(const struct wr_token_bucket *bucket, const struct wr_limit *limit,
-                        uint64_t requests, int64_t debt_us)
-{
-    const uint64_t interval_us = ((uint64_t) limit->length_us + requests - 1) / requests;
-    const uint64_t kept_us = (uint64_t) wr_token_bucket_interval(bucket);
-
-    return kept_us <= interval_us
-               ? debt_us
-               : (int64_t) wr_muldiv_ceil((uint64_t) debt_us, kept_us, interval_us);
-}
-
 /*
  * How long until a hit passes, were the limit `requests` from `from_us` on. What is in use falls as
  * time goes by, whatever the limit; but a bucket's debt is restated when the limit in force is
@@ -136,7 +123,7 @@ static int64_t wait_at(const struct climb *climb, const struct refused *refused,
     const int64_t wait_us = verdict.over || verdict.remaining == 0 ? verdict.reset_us : 0;
 
     if (is_bucket) {
-        return from_us + paid_for(refused->state, limit, requests, wait_us);
+        return from_us + wait_us;
     }
     return wait_us > from_us ? wait_us : from_us;
 }

@@ -189,7 +189,18 @@ static struct wr_verdict random_step(struct wr_counter *counter, int64_t *now_us
 typedef void (*property_fn)(struct wr_counter *counter, const struct wr_verdict *verdict,
                             uint64_t hits, int64_t now_us, uint64_t *random);
 
-static void live(property_fn property)
+/* Numbers of a rule change, but for those that are part of a counter's identity. */
+static void change_limit(struct wr_limit *limit, size_t kind, uint64_t *random)
+{
+    const struct wr_limit other = random_limit(kind, random);
+
+    limit->requests = draw(random, 0, 1) == 0 ? other.requests : limit->requests;
+    limit->burst = draw(random, 0, 1) == 0 ? other.burst : limit->burst;
+    limit->n_buckets = draw(random, 0, 1) == 0 ? other.n_buckets : limit->n_buckets;
+}
+
+/* One in `n_steps` comes after a change. */
+static void live_changing(property_fn property, uint64_t n_steps)
 {
     for (size_t i = 0; i < N_KINDS; i++) {
         uint64_t random = 1;
@@ -202,6 +213,11 @@ static void live(property_fn property)
             wr_counter_init(&counter, &limit);
             for (int step = 0; step < STEPS; step++) {
                 uint64_t hits;
+
+                if (n_steps > 0 && draw(&random, 1, n_steps) == 1) {
+                    change_limit(&counter.limit, i, &random);
+                }
+
                 const struct wr_verdict verdict = random_step(&counter, &now_us, &hits, &random);
 
                 property(&counter, &verdict, hits, now_us, &random);
@@ -209,6 +225,11 @@ static void live(property_fn property)
             wr_counter_fini(&counter);
         }
     }
+}
+
+static void live(property_fn property)
+{
+    live_changing(property, 0);
 }
 
 static uint64_t most_of(const struct wr_limit *limit)
@@ -233,11 +254,12 @@ static void wait_is_exact(struct wr_counter *counter, const struct wr_verdict *v
     uint64_t wanted = look.over ? 1 : look.remaining + 1;
     int64_t reset_us = look.reset_us;
 
-    (void) hits;
     (void) random;
     if (verdict->over) {
         wanted = 1;
         reset_us = verdict->reset_us;
+    } else if (hits > 0 && !look.over) {
+        ASSERT_OF(counter, verdict->reset_us == reset_us);
     }
     if (wanted > most || (is_fixed && !verdict->over)) {
         ASSERT_OF(counter, is_fixed || reset_us == 0 || verdict->over);
@@ -255,6 +277,11 @@ static void wait_is_exact(struct wr_counter *counter, const struct wr_verdict *v
 Test(algorithm, a_wait_is_long_enough_and_a_microsecond_less_is_not)
 {
     live(wait_is_exact);
+}
+
+Test(algorithm, a_wait_is_exact_after_changes_of_the_limit)
+{
+    live_changing(wait_is_exact, 3);
 }
 
 static void late_is_no_better(struct wr_counter *counter, const struct wr_verdict *verdict,

@@ -125,6 +125,14 @@ makers[2] = function()
     return state.start + (state.n + 1 - age) * state.bucket - run.now
   end
 
+  -- How long until all is forgotten that counts as of now: what a charge makes of another number of
+  -- buckets.
+  local function wait_for_all(take)
+    local bucket = math.ceil(take.length / take.a)
+
+    return (take.a + 1) * bucket - run.now % bucket
+  end
+
   local function judge(state, take, hits, is_all)
     if state.is_new then
       begin(state, take.a, take.length, 0)
@@ -132,12 +140,13 @@ makers[2] = function()
 
     local used = state.used
     local is_over = used + hits > take.limit
-    local after = math.min(used + run.after_charge(is_over, hits, is_all), run.most)
+    local charged = run.after_charge(is_over, hits, is_all)
+    local after = math.min(used + charged, run.most)
     local target = run.after_target(take, is_over, after)
     local reset = run.after_reset_at_once(take, is_over)
 
     if after > target then
-      reset = wait_for(state, after - target)
+      reset = state.n ~= take.a and charged > 0 and wait_for_all(take) or wait_for(state, after - target)
     end
     return is_over and run.over or take.limit - after, reset
   end

@@ -42,8 +42,8 @@ makers[4] = function()
     return math.min(run.muldiv_up(debt, to, from), DEBT_MAX)
   end
 
-  -- Sets `paid_interval`, `next_interval`, `debt`, `kept`, `still_owed` and `is_restated`, as the
-  -- level of limit/token_bucket.c has them, and returns burst and capacity.
+  -- Sets `paid_interval`, `next_interval`, `debt`, `kept`, `unpaid`, `still_owed` and
+  -- `is_restated`, as the level of limit/token_bucket.c has them, and returns burst and capacity.
   local function reckon(state, take, is_all)
     local interval = math.ceil(take.length / math.max(take.limit, 1))
     local kept = math.max(state.stamp - run.now, 0)
@@ -51,7 +51,9 @@ makers[4] = function()
     local burst, capacity = set_interval(state, take, is_slower and state.interval or interval)
     local owed, is_restated = state.owed, false
 
+    state.unpaid = 0
     if kept > 0 and state.interval > interval then
+      state.unpaid = kept
       kept = restated(kept, state.interval, interval)
       is_restated = true
     end
@@ -61,7 +63,7 @@ makers[4] = function()
       local most = math.min(hits * state.paid_interval, DEBT_MAX)
 
       if kept > most + JITTER then
-        kept, state.debt, owed = most, most, hits
+        kept, state.debt, state.unpaid, owed = most, most, 0, hits
         is_restated = true
       elseif not is_all and kept > most then
         state.debt = most
@@ -75,10 +77,18 @@ makers[4] = function()
     return math.min(state.debt + math.min(hits * state.paid_interval, DEBT_MAX), DEBT_MAX)
   end
 
+  -- When nothing is written down, and `fit` hits fit.
+  local function wait_of_look(state, burst, fit)
+    return state.unpaid - (burst - fit - 1) * state.interval
+  end
+
   local function wait_when_over(state, take, hits, is_all, burst, capacity)
     local wanted = burst > 0 and state.paid_interval or 0
     local wait = debt_after(state, run.after_charge(true, hits, is_all)) + wanted - capacity
 
+    if hits == 0 and state.unpaid > 0 then
+      return wait_of_look(state, burst, 0)
+    end
     return wait > 0 and wait or run.after_reset_at_once(take, true)
   end
 
@@ -90,8 +100,11 @@ makers[4] = function()
     if state.debt > capacity or hits > fit then
       return run.over, wait_when_over(state, take, hits, is_all, burst, capacity)
     end
-    if state.debt == 0 and hits == 0 then
+    if hits == 0 and state.debt == 0 then
       return fit, 0
+    end
+    if hits == 0 and state.unpaid > 0 then
+      return fit, wait_of_look(state, burst, fit)
     end
     return fit - hits, interval - (room - fit * interval)
   end
@@ -133,6 +146,7 @@ makers[4] = function()
     if hits > 0 and state.kept > 0 then
       state.debt = math.max(state.kept - math.min(hits * state.paid_interval, DEBT_MAX), 0)
       put(state, state.debt, state.still_owed)
+      state.unpaid = 0
     end
     return verdict(state, take, 0, is_all, burst, capacity)
   end

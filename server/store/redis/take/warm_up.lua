@@ -81,13 +81,7 @@ local function make_warm_up(number, inner)
     local wait = remains <= 0 and reset or 0
 
     run.now = now
-    if not is_bucket then
-      return math.max(wait, from)
-    end
-
-    local interval = math.ceil(take.length / requests)
-
-    return from + (state.interval > interval and run.muldiv_up(wait, state.interval, interval) or wait)
+    return is_bucket and from + wait or math.max(wait, from)
   end
 
   -- How long until a hit passes, as limit/warm_up.c has it: `after` is what the inner state will be,
