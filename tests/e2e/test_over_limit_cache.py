@@ -85,7 +85,6 @@ def test_the_longest_wait_is_shown(serve_both):
         same("OVER: OVER 0 of 20/YEAR", caller.call("d", [["layers", "1"]], hits=30))
 
 
-@pytest.mark.valkey
 @pytest.mark.parametrize("flags", [(), STOP], ids=["by count", "stop"])
 def test_random_calls_have_the_statuses_of_memory(redis, serve_both, flags):
     memory, cached = serve_both(*flags)
