@@ -34,12 +34,18 @@ static int exit_code_of(enum wr_err err)
     }
 }
 
-/* What --grpc-listen says, else the incumbent's GRPC_HOST and GRPC_PORT together. */
+/* What --grpc-listen says, else the incumbent's GRPC_UDS, else its GRPC_HOST and GRPC_PORT
+ * together.
+ */
 static size_t addresses_of(const struct wr_options *options, char *joined, size_t size,
                            struct wr_str out_addresses[WR_OPTION_LIST_MAX])
 {
     if (options->grpc_listen.n == 0) {
-        (void) snprintf(joined, size, "%s:%" PRIu64, options->grpc_host, options->grpc_port);
+        if (*options->grpc_uds != '\0') {
+            (void) snprintf(joined, size, "unix:%s", options->grpc_uds);
+        } else {
+            (void) snprintf(joined, size, "%s:%" PRIu64, options->grpc_host, options->grpc_port);
+        }
         out_addresses[0] = wr_str_of(joined);
         return 1;
     }
@@ -67,8 +73,8 @@ int wr_listeners_open(const struct wr_options *options, struct wr_listen **out_l
     const struct wr_listen_options listen = {
         .addresses = addresses,
         .n_addresses = addresses_of(options, joined, sizeof joined, addresses),
-        .option =
-            options->grpc_listen.n == 0 ? "--grpc-listen (GRPC_HOST, GRPC_PORT)" : "--grpc-listen",
+        .option = options->grpc_listen.n == 0 ? "--grpc-listen (GRPC_UDS, GRPC_HOST, GRPC_PORT)"
+                                              : "--grpc-listen",
         .unix_mode = (unsigned) options->unix_socket_mode,
     };
 

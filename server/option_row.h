@@ -24,7 +24,9 @@ enum wr_option_kind {
     WR_OPTION_OCTAL,    /* uint64_t, octal, within min and max */
     WR_OPTION_DURATION, /* int64_t microseconds, as 5s, 250ms, 1m30s */
     WR_OPTION_CHOICE,   /* enum, one of the names in choices */
-    WR_OPTION_IGNORED,  /* a variable of the incumbent that has no effect here; taken as it is */
+    /* Variables of the incumbent without a field, see option_idle.h: */
+    WR_OPTION_IGNORED,    /* has no effect here; taken as it is */
+    WR_OPTION_SERVER_TLS, /* asks for TLS, without which the server would be open: refused */
 };
 
 /* Without what an option has no effect. */
@@ -49,7 +51,7 @@ struct wr_option_choice {
 
 struct wr_option_row {
     const char *flag;     /* without the dashes; NULL: none */
-    const char *variable; /* NULL: none */
+    const char *variable; /* with a * behind: all that begin so */
     enum wr_option_kind kind;
     size_t offset; /* in struct wr_options */
     const char *default_text;
@@ -57,13 +59,20 @@ struct wr_option_row {
     const struct wr_option_choice *choices; /* ends with a NULL name */
     const char *allowed;                    /* in messages; NULL: made from kind, min and max */
     enum wr_option_use use;
+    const char *idle_text; /* of one without a field: the value that asks for nothing; NULL: none */
     const char *help;
 };
 
 /* How many rows the table has. */
-#define WR_OPTION_ROWS 98
+#define WR_OPTION_ROWS 158
 
 extern const struct wr_option_row wr_option_rows[WR_OPTION_ROWS];
+
+/* True for a variable of the incumbent that has no field. */
+bool wr_option_is_idle(const struct wr_option_row *row);
+
+/* True when both texts are the same, or the same for a WR_OPTION_BOOL. */
+bool wr_option_means(const char *text, const char *other);
 
 /* Reads `text` into the row's field, or adds it to the row's list. False when it is not allowed. */
 bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, const char *text);

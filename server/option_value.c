@@ -42,6 +42,19 @@ static bool parse_bool(const char *text, bool *out_value)
     return false;
 }
 
+bool wr_option_is_idle(const struct wr_option_row *row)
+{
+    return row->kind == WR_OPTION_IGNORED || row->kind == WR_OPTION_SERVER_TLS;
+}
+
+bool wr_option_means(const char *text, const char *other)
+{
+    bool one, another;
+
+    return strcmp(text, other) == 0 ||
+           (parse_bool(text, &one) && parse_bool(other, &another) && one == another);
+}
+
 static bool parse_number(const char *text, int base, uint64_t min, uint64_t max,
                          uint64_t *out_value)
 {
@@ -196,6 +209,7 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
     case WR_OPTION_CHOICE:
         return parse_choice(text, row->choices, field);
     case WR_OPTION_IGNORED:
+    case WR_OPTION_SERVER_TLS:
     default:
         return true;
     }
@@ -258,6 +272,7 @@ void wr_option_print_allowed(const struct wr_option_row *row, FILE *out)
     case WR_OPTION_TEXT:
     case WR_OPTION_SECRET:
     case WR_OPTION_IGNORED:
+    case WR_OPTION_SERVER_TLS:
     default:
         fprintf(out, "any text");
         break;
@@ -286,6 +301,7 @@ bool wr_option_is_same(const struct wr_options *a, const struct wr_options *b,
         return *(const unsigned *) one == *(const unsigned *) other;
     case WR_OPTION_LIST:
     case WR_OPTION_IGNORED:
+    case WR_OPTION_SERVER_TLS:
     default:
         return true;
     }
@@ -360,6 +376,7 @@ void wr_option_print_value(const struct wr_options *options, const struct wr_opt
         }
         break;
     case WR_OPTION_IGNORED:
+    case WR_OPTION_SERVER_TLS:
     default:
         break;
     }

@@ -9,6 +9,7 @@
 #include "base/flag_fault.h"
 #include "base/str.h"
 #include "option_agreement.h"
+#include "option_idle.h"
 #include "option_near.h"
 #include "option_row.h"
 
@@ -24,8 +25,7 @@ static void set_defaults(struct wr_options *options)
 {
     *options = (struct wr_options){0};
     for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
-        if (wr_option_rows[i].kind != WR_OPTION_LIST &&
-            wr_option_rows[i].kind != WR_OPTION_IGNORED) {
+        if (wr_option_rows[i].kind != WR_OPTION_LIST && !wr_option_is_idle(&wr_option_rows[i])) {
             WR_ASSERT(wr_option_set(options, &wr_option_rows[i], wr_option_rows[i].default_text));
         }
     }
@@ -231,12 +231,14 @@ bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_l
     line.options = defaults;
     if (!set_from_environment(&line.options, err) || !set_from_flags(argc, argv, err, &line) ||
         !take_command(&line, err) ||
-        (line.command == WR_COMMAND_SERVE && !wr_options_agree(&line.options, err))) {
+        (line.command == WR_COMMAND_SERVE &&
+         (!wr_idle_options_allow(err) || !wr_options_agree(&line.options, err)))) {
         wr_command_line_fini(&line);
         return false;
     }
     warn_of_slips(err);
     if (line.command == WR_COMMAND_SERVE) {
+        wr_idle_options_warn(err);
         wr_options_warn_of_unused(&line.options, &defaults, err);
     }
     *out_line = line;
@@ -261,7 +263,7 @@ void wr_options_print_help(FILE *out)
     for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
         const struct wr_option_row *const row = &wr_option_rows[i];
 
-        if (row->kind == WR_OPTION_IGNORED) {
+        if (wr_option_is_idle(row)) {
             continue;
         }
         if (row->flag != NULL) {
@@ -284,8 +286,10 @@ void wr_options_print_list(const struct wr_options *options, FILE *out)
     for (size_t i = 0; i < WR_OPTION_ROWS; i++) {
         const struct wr_option_row *const row = &wr_option_rows[i];
 
-        if (row->kind == WR_OPTION_IGNORED) {
-            fprintf(out, "%-28s %-40s %-22s %s\n", "-", row->variable, "-", "taken, no effect yet");
+        if (wr_option_is_idle(row)) {
+            fprintf(out, "%-28s %-40s %-22s %s\n", "-", row->variable, "-",
+                    row->kind == WR_OPTION_IGNORED ? "taken, no effect yet"
+                                                   : "no effect yet, refused when it asks for TLS");
             continue;
         }
         fprintf(out, "%s%-*s %-40s %-22s ", row->flag != NULL ? "--" : "",

@@ -53,7 +53,7 @@ struct wr_options {
     int64_t rules_poll_us;
     uint64_t max_rules_file_bytes, max_rules_depth, max_rules_nodes;
     struct wr_option_list grpc_listen;
-    const char *grpc_host;
+    const char *grpc_host, *grpc_uds;
     uint64_t grpc_port, unix_socket_mode;
     const char *port_file;
     uint64_t workers; /* 0: as many as there are cores */

@@ -22,7 +22,7 @@ FOREIGN = {
 }
 # Flags and variables of a subject, how many there are at least, and its metrics.
 SUBJECTS = {
-    "redis.md": (re.compile(r"redis|REDIS|^(?!STOP_).*CACHE|over-limit-cache"
+    "redis.md": (re.compile(r"redis|REDIS|^(?!STOP_|MEM).*CACHE|over-limit-cache"
                             r"|^--(store|store-health|replicas|failure-mode)$"),
                  40, re.compile(r"^redis_tls_|^over_limit_with_local_cache")),
     "xds.md": (re.compile(r"xds|XDS|^CONFIG_|^--rules-source|INITIAL_CONFIG|CONFIG_LOADED"), 25, re.compile(r"^xds_")),

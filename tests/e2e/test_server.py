@@ -173,6 +173,20 @@ def test_exit_codes_are_those_of_the_documentation():
         0, USAGE, REFUSED, NO_INPUT, ADDRESS_TAKEN, NO_RESOURCES, CANNOT_CREATE, CANNOT_WRITE, 1]
 
 
+def test_nothing_is_served_open_that_was_to_be_closed(rules):
+    result = weir("--rules", rules, env={"GRPC_SERVER_USE_TLS": "true", "GRPC_PORT": "0"})
+    assert result.returncode == USAGE, result.stderr
+    assert "GRPC_SERVER_USE_TLS" in result.stderr
+    assert "serving gRPC" not in result.stderr
+
+
+def test_the_incumbents_socket_is_served_in_place_of_its_port(launch, tmp_path):
+    server = by_settings(launch, tmp_path, free_port(), GRPC_UDS=tmp_path / "socket", USE_STATSD="false", PORT="8080")
+    assert server.address == f"unix:{tmp_path / 'socket'}"
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
+    assert "have no effect in this version: PORT\n" in server.log()
+
+
 @pytest.mark.parametrize("flag, part", [
     ("--help", "--grpc-listen"), ("--list-options", "GRPC_PORT"), ("--version", "weir 0."),
 ])

@@ -25,7 +25,7 @@ static void make_folder(void)
     cr_assert_not_null(mkdtemp(folder));
     (void) snprintf(port_file, sizeof port_file, "%s/ports", folder);
     options = (struct wr_options){
-        .grpc_host = "127.0.0.1", .port_file = port_file, .unix_socket_mode = 0660};
+        .grpc_host = "127.0.0.1", .grpc_uds = "", .port_file = port_file, .unix_socket_mode = 0660};
     sockets = NULL;
 }
 
@@ -94,6 +94,22 @@ Test(listeners, are_a_host_and_a_port_when_no_address_is_given)
 
     wr_address_format(wr_listen_address(sockets, 0), text);
     cr_assert_eq(strncmp(text, "127.0.0.1:", 10), 0, "%s", text);
+}
+
+Test(listeners, are_the_incumbents_socket_when_no_address_is_given)
+{
+    char path[80], text[WR_ADDRESS_TEXT_SIZE];
+
+    (void) snprintf(path, sizeof path, "%s/s", folder);
+    options.grpc_uds = path;
+    cr_assert_eq(wr_listeners_open(&options, &sockets), EX_OK);
+    cr_assert_eq(wr_listen_count(sockets), 1);
+    wr_address_format(wr_listen_address(sockets, 0), text);
+    cr_assert_str_eq(text + strlen("unix:"), path);
+    wr_listen_close(sockets);
+    listen_on("127.0.0.1:0");
+    cr_assert_eq(wr_listeners_open(&options, &sockets), EX_OK);
+    cr_assert_eq(access(path, F_OK), -1, "--grpc-listen goes over it");
 }
 
 Test(listeners, name_the_variables_that_are_wrong)

@@ -31,7 +31,7 @@ static const struct wr_option_row
     choice_row = {.kind = WR_OPTION_CHOICE,
                   .offset = offsetof(struct wr_options, log_level),
                   .choices = levels},
-    ignored_row = {.kind = WR_OPTION_IGNORED};
+    ignored_row = {.kind = WR_OPTION_IGNORED}, tls_row = {.kind = WR_OPTION_SERVER_TLS};
 
 /* What a row takes, and how the value is printed then; NULL: it is not allowed. */
 static const struct {
@@ -99,6 +99,7 @@ static const struct {
     {&choice_row, "shout", NULL},
     {&choice_row, "", NULL},
     {&ignored_row, "what\never", ""},
+    {&tls_row, "yes", ""},
 };
 
 static const char *printed_value(const struct wr_options *options, const struct wr_option_row *row)
@@ -204,5 +205,29 @@ Test(option_value, that_is_allowed_can_be_told)
         wr_option_print_allowed(told[i].row, out);
         fclose(out);
         cr_assert_str_eq(text, told[i].text, "row %zu", i);
+    }
+}
+
+Test(option_value, of_the_incumbent_alone_is_idle)
+{
+    cr_assert(wr_option_is_idle(&ignored_row));
+    cr_assert(wr_option_is_idle(&tls_row));
+    cr_assert_not(wr_option_is_idle(&text_row));
+}
+
+Test(option_value, means_another_when_both_are_the_same_truth)
+{
+    static const struct {
+        const char *text, *other;
+        bool is_same;
+    } pairs[] = {
+        {"text", "text", true},  {"text", "json", false}, {"T", "true", true},
+        {"false", "0", true},    {"1", "false", false},   {"yes", "true", false},
+        {"true", "text", false},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        cr_assert_eq(wr_option_means(pairs[i].text, pairs[i].other), pairs[i].is_same, "%s %s",
+                     pairs[i].text, pairs[i].other);
     }
 }

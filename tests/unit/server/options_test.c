@@ -272,14 +272,31 @@ Test(options, a_header_that_is_off_by_default_can_be_turned_off_again)
     cr_assert_str_eq(line.options.degraded_header, "");
 }
 
-Test(options, the_incumbents_variables_without_effect_are_taken)
+Test(options, the_incumbents_variables_without_effect_are_taken_and_told)
 {
     struct wr_command_line line;
     char said[1024] = "";
 
-    setenv("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true", 1);
+    setenv("REDIS_POOL_SIZE", "10", 1);
     setenv("NEAR_LIMIT_RATIO", "0.5", 1);
     cr_assert(PARSE(line, said, NULL), "%s", said);
+    cr_assert_not_null(strstr(said, "no effect in this version: NEAR_LIMIT_RATIO, REDIS_POOL_SIZE"),
+                       "%s", said);
+    said[0] = '\0';
+    cr_assert(PARSE(line, said, "check"));
+    cr_assert_str_eq(said, "", "nothing is without effect that is not meant for it");
+}
+
+Test(options, only_a_server_is_held_to_tls)
+{
+    struct wr_command_line line;
+    char said[1024] = "";
+
+    setenv("GRPC_SERVER_USE_TLS", "true", 1);
+    cr_assert_not(PARSE(line, said, NULL));
+    cr_assert_not_null(strstr(said, "GRPC_SERVER_USE_TLS"), "%s", said);
+    said[0] = '\0';
+    cr_assert(PARSE(line, said, "--list-options"), "%s", said);
     cr_assert_str_eq(said, "");
 }
 
