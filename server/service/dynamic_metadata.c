@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/dynamic_metadata.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "limit/unit.h"
+
+/* Holds the name of a unit, and any number. */
+#define UNIT_SIZE 16
 
 /* A map under construction, with room for all the members it may get. */
 struct map {
@@ -63,16 +69,35 @@ static bool write_entries(struct wr_arena *arena, const struct wr_descriptor *de
     return true;
 }
 
-/* As the protobuf text format has it; units are checked by then. */
+/* The unit's name on the wire; the number of what has none, which an unknown domain lets through.
+ */
+static void write_unit(int32_t number, char text[UNIT_SIZE])
+{
+    const char *const name = wr_unit_name((enum wr_unit) number);
+
+    if (number != WR_UNIT_UNKNOWN && wr_unit_length_us((enum wr_unit) number) == 0) {
+        (void) snprintf(text, UNIT_SIZE, "%" PRId32, number);
+        return;
+    }
+
+    size_t len = 0;
+
+    for (; name[len] != '\0' && len < UNIT_SIZE - 1; len++) {
+        text[len] = (char) (name[len] - 'a' + 'A');
+    }
+    text[len] = '\0';
+}
+
+/* As the protobuf text format has it. */
 static bool write_override(struct wr_arena *arena, const struct wr_override *override,
                            struct wr_value *out_value)
 {
-    static const char *const units[] = {"UNKNOWN", "SECOND", "MINUTE", "HOUR",
-                                        "DAY",     "MONTH",  "YEAR"};
-    const size_t unit = override->unit >= 1 && override->unit <= 6 ? (size_t) override->unit : 0;
-    char text[64];
-    const int len = snprintf(text, sizeof text, "requests_per_unit:%u unit:%s",
-                             (unsigned) override->requests_per_unit, units[unit]);
+    char unit[UNIT_SIZE], text[64];
+
+    write_unit(override->unit, unit);
+
+    const int len = snprintf(text, sizeof text, "requests_per_unit:%" PRIu32 " unit:%s",
+                             override->requests_per_unit, unit);
     struct wr_str copy;
 
     if (!wr_arena_copy(arena, (struct wr_str){.ptr = text, .len = (size_t) len}, &copy)) {

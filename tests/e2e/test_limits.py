@@ -207,6 +207,23 @@ def test_an_override_has_its_number_and_unit_and_the_kind_of_its_path(serve, kin
     same("OK: " + status("OK", 4, 10, kind), caller.call("d", [PAIR]))
 
 
+def test_an_override_is_told_by_the_unit_it_has(launch):
+    """By every unit of the official messages, in the status and in the metadata."""
+    units = oraclelib.rls_pb2.RateLimitResponse.RateLimit.Unit
+    caller = launch(rule("rate_limit: {unit: hour, requests_per_unit: 10}"), "--response-dynamic-metadata").caller()
+    assert len(units.keys()) == 8
+    for unit, number in units.items():
+        request = oraclelib.build_request({"domain": "d", "desc": [[PAIR]]})
+        request.descriptors[0].limit.requests_per_unit = 5
+        request.descriptors[0].limit.unit = number
+        if unit == "UNKNOWN":
+            assert caller.error(request.SerializeToString())[0] == "INVALID_ARGUMENT"
+            continue
+        reply = oraclelib.rls_pb2.RateLimitResponse.FromString(caller.send(request.SerializeToString()))
+        assert units.Name(reply.statuses[0].current_limit.unit) == unit
+        assert reply.dynamic_metadata["descriptors"][0]["limit"] == f"requests_per_unit:5 unit:{unit}"
+
+
 def test_an_override_counts_addresses_together_as_its_path_does(serve):
     rules = ("domain: d\ndescriptors:\n"
              "  - {key: ip, group_ip: {ipv4: 24, ipv6: 64}, rate_limit: {unit: hour, requests_per_unit: 5}}\n"

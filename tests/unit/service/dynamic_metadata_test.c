@@ -67,6 +67,44 @@ Test(dynamic_metadata, tells_what_was_asked)
     wr_arena_fini(&arena);
 }
 
+/* The numbers of the wire, also those that only an unknown domain lets through. */
+Test(dynamic_metadata, tells_the_unit_of_a_limit_that_came_with_the_request)
+{
+    static const struct {
+        int32_t unit;
+        const char *limit;
+    } rows[] = {
+        {0, "requests_per_unit:4294967295 unit:UNKNOWN"},
+        {1, "requests_per_unit:4294967295 unit:SECOND"},
+        {2, "requests_per_unit:4294967295 unit:MINUTE"},
+        {3, "requests_per_unit:4294967295 unit:HOUR"},
+        {4, "requests_per_unit:4294967295 unit:DAY"},
+        {5, "requests_per_unit:4294967295 unit:MONTH"},
+        {6, "requests_per_unit:4294967295 unit:YEAR"},
+        {7, "requests_per_unit:4294967295 unit:WEEK"},
+        {8, "requests_per_unit:4294967295 unit:8"},
+        {-1, "requests_per_unit:4294967295 unit:-1"},
+        {INT32_MIN, "requests_per_unit:4294967295 unit:-2147483648"},
+        {INT32_MAX, "requests_per_unit:4294967295 unit:2147483647"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_descriptor descriptor = {
+            .has_override = true,
+            .override = {.requests_per_unit = UINT32_MAX, .unit = rows[i].unit}};
+        const struct wr_request request = {
+            .domain = WR_STR("d"), .descriptors = &descriptor, .n_descriptors = 1};
+        const struct wr_value *built = NULL;
+        struct wr_arena arena;
+
+        wr_arena_init(&arena, 64);
+        cr_assert(wr_dynamic_metadata_build(
+            &arena, &(struct wr_dynamic_metadata){.request = &request}, &built));
+        check_text(at(&at(built, "descriptors")->as.list.items[0], "limit"), rows[i].limit);
+        wr_arena_fini(&arena);
+    }
+}
+
 Test(dynamic_metadata, the_first_value_wins_and_maps_are_merged_without_touching_the_rules)
 {
     const struct wr_value first =

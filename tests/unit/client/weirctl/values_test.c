@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 Test(values, reads_numbers_of_digits_alone)
 {
@@ -73,10 +74,20 @@ Test(values, reads_limits)
     cr_assert(limit.requests == 10 && limit.unit == WEIR_UNIT_MINUTE);
     cr_assert(weirctl_parse_limit("0/YEAR", &limit));
     cr_assert(limit.requests == 0 && limit.unit == WEIR_UNIT_YEAR);
-    cr_assert(weirctl_parse_limit("5/week", &limit));
-    cr_assert(limit.requests == 5 && limit.unit == WEIR_UNIT_WEEK);
     cr_assert(weirctl_parse_limit("4294967295/second", &limit));
     cr_assert_eq(limit.requests, UINT32_MAX);
+}
+
+Test(values, reads_limits_of_every_unit_that_is_shown)
+{
+    for (enum weir_unit unit = WEIR_UNIT_SECOND; unit <= WEIR_UNIT_WEEK; unit++) {
+        struct weirctl_limit limit;
+        char text[32];
+
+        (void) snprintf(text, sizeof text, "5/%s", weir_unit_name(unit));
+        cr_assert(weirctl_parse_limit(text, &limit), "%s", text);
+        cr_assert(limit.requests == 5 && limit.unit == unit, "%s", text);
+    }
 }
 
 Test(values, refuses_limits_that_a_request_cannot_carry)
