@@ -185,7 +185,7 @@ def test_a_client_that_never_reads(launch):
             raw.send(rawh2.frame(rawh2.SETTINGS, rawh2.ACK, 0))
             for stream in streams(100000):
                 raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, stream, HEADERS))
-        same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]]))
+        same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]], timeout=60))
         assert resident_bytes(server) - before < 400 * MIB
     assert used(caller) == 1
 
@@ -199,7 +199,7 @@ def test_a_flood_of_pings(launch):
     with rawh2.Connection(server.port) as raw, contextlib.suppress(OSError):
         for _ in range(10000):
             raw.send(rawh2.frame(rawh2.PING, 0, 0, b"12345678"))
-    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]]))
+    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]], timeout=60))
     assert resident_bytes(server) - before < 400 * MIB
 
 
@@ -227,7 +227,7 @@ def test_wrong_protocol(launch, kind):
     crowd = [connect(server) for _ in range(20)]
     for sock in crowd:
         sock.sendall(said)
-    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]]))
+    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]], timeout=60))
     answers = {read_to_end(sock)[:12] for sock in crowd}
     assert answers == ({b"HTTP/1.1 505"} if kind == "http1" else {b""})
     for sock in crowd:

@@ -3,6 +3,7 @@
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from test_end import end_at_once
 
 RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
 MAX_WATCHERS = 1000     # of server/app.c
@@ -76,10 +77,11 @@ def test_not_serving_while_no_file_is_good(launch):
 
 def test_live_through_a_drain(launch):
     """On a connection from before, and on a new one for as long as the socket is open."""
-    server = launch(RULES, "--drain-delay=5s")
+    server = launch(RULES, "--drain-delay=60s")
     stub = health(server)
     states = stub.Watch(ask(""), timeout=30)
     assert next(states).status == SERVING
     server.signal_stop()
     assert next(states).status == NOT_SERVING
     assert [stub.Check(ask(LIVE), timeout=10).status, health(server).Check(ask(LIVE), timeout=10).status] == [SERVING] * 2
+    end_at_once(server)

@@ -361,7 +361,7 @@ def test_all_nodes_away_and_back(own_cluster, serve):
     for node in cluster.nodes:
         cluster.restart(node)
     wait_until(cluster.is_whole, "a whole cluster", 60)
-    wait_until(lambda: "error" not in server.caller().call("d", [["k", "b"]]), "answers after the nodes' return", 5)
+    wait_until(lambda: "error" not in server.caller().call("d", [["k", "b"]]), "answers after the nodes' return")
 
 
 # What the user of a limiter needs in a cluster, and no more.

@@ -144,7 +144,7 @@ def test_redis_dns_moves(bed):
     let_last(1)
     assert code(caller.call("d", [["k", "a"]])) == NO_ANSWER
     with Address(second.port, "127.0.0.2", old.port):
-        wait_until(lambda: "error" not in caller.call("d", [["k", "b"]]), "answers of the new one", 5)
+        wait_until(lambda: "error" not in caller.call("d", [["k", "b"]]), "answers of the new one")
         wait_until(lambda: used(second, "k", "b") > 0, "a count at the new one")
         assert used(first, "k", "b") == 0
         assert counted(weir)["redis_connect_failures_total"] < 20
@@ -278,7 +278,7 @@ def test_fail_store_returns(bed):
     assert alternate("b", 100) == [OK] * 10 + [OVER] * 90
     redis.start()
     for caller in callers:
-        wait_until(lambda c=caller: "error" not in c.call("d", [["k", "probe"]]), "Redis's answers", 5)
+        wait_until(lambda c=caller: "error" not in c.call("d", [["k", "probe"]]), "Redis's answers")
     assert alternate("c", 30).count(OK) == 10
     assert used(redis, "local", "c") == 30
     for weir in weirs:

@@ -331,7 +331,7 @@ def test_users_with_few_rights(watch, serve):
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
     watched.fail_over()
     wait_until(lambda: "error" not in caller.call("d", [["big", "a"]]) and watched.second.n_counted() > 0,
-               "counting at the new primary", 5)
+               "counting at the new primary")
     assert "may not" not in server.log() and "NOPERM" not in server.log()
 
 
@@ -384,7 +384,7 @@ def test_mixed_security(watch, serve, authority, pair, sentinel_tls, data_tls, s
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
     watched.fail_over()
     wait_until(lambda: "error" not in caller.call("d", [["big", "a"]]) and watched.second.n_counted() > 0,
-               "counting at the new primary", 5)
+               "counting at the new primary")
     assert "swordfish" not in server.log() and "open-sesame" not in server.log()
 
 

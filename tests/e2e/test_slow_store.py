@@ -126,12 +126,12 @@ def is_refused(port):
 
 
 def test_stop_closes_the_listening_socket_first(serve):
-    server = serve(delay_us=1500000)
+    server = serve(delay_us=2500000)
     with rawh2.Connection(server.port) as raw:
         raw.send(*call_frames(1, "a"))
         raw.ping()
         server.signal_stop()
-        wait_until(lambda: is_refused(server.port), "a closed socket", 1.4)
+        wait_until(lambda: is_refused(server.port), "a closed socket", 2.3)
         assert server.process.poll() is None
         assert raw.wait_end(1) == rawh2.HEADERS
 
