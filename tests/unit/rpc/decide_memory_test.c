@@ -186,27 +186,37 @@ Test(decide_memory, each_allocation_of_a_call_may_fail)
     desk_fini(&desk);
 }
 
-/* New counters find no memory either, which the failure mode decides on. */
-Test(decide_memory, each_allocation_of_a_process_may_fail)
+/* Attempts with ever more allocations that succeed, until the call is answered. */
+static void attempt_all(size_t arena_size, uint64_t *n_exhausted, uint64_t *n_unanswered)
 {
-    uint64_t n_exhausted = 0, n_unanswered = 0;
     bool is_done = false;
 
-    wr_log_set_level(WR_LOG_ERROR);
     for (size_t n = 0; !is_done; n++) {
         struct desk desk;
         enum wr_status status = WR_STATUS_OK;
 
         desk_init(&desk, false);
-        is_done = attempt(&desk, request, 16, n, &status);
+        is_done = attempt(&desk, request, arena_size, n, &status);
         cr_assert(is_done || status == WR_STATUS_RESOURCE_EXHAUSTED ||
                       status == WR_STATUS_UNAVAILABLE,
                   "%zu allocations: %d", n, (int) status);
-        n_exhausted += !is_done && status == WR_STATUS_RESOURCE_EXHAUSTED;
-        n_unanswered += !is_done && status == WR_STATUS_UNAVAILABLE;
-        cr_assert(attempt(&desk, request, 16, SIZE_MAX - 1, &status),
+        *n_exhausted += !is_done && status == WR_STATUS_RESOURCE_EXHAUSTED;
+        *n_unanswered += !is_done && status == WR_STATUS_UNAVAILABLE;
+        cr_assert(attempt(&desk, request, arena_size, SIZE_MAX - 1, &status),
                   "%zu allocations: the next call is served", n);
         desk_fini(&desk);
+    }
+}
+
+/* New counters find no memory either, which the failure mode decides on, if there is room to say
+ * so: always in an arena that need not grow. */
+Test(decide_memory, each_allocation_of_a_process_may_fail)
+{
+    uint64_t n_exhausted = 0, n_unanswered = 0;
+
+    wr_log_set_level(WR_LOG_ERROR);
+    for (size_t arena_size = 16; arena_size <= 8192; arena_size *= 2) {
+        attempt_all(arena_size, &n_exhausted, &n_unanswered);
     }
     cr_assert_gt(n_exhausted, 5u);
     cr_assert_gt(n_unanswered, 0u);
