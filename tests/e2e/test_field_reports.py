@@ -9,8 +9,8 @@ match-branch-merge           tests/cases/scenarios/base-matching.yaml, base-chec
 match-and-chain              tests/cases/scenarios/base-matching.yaml
 match-repeated-key           tests/cases/scenarios/base-matching.yaml
 config-yaml-scalars          tests/cases/scenarios/base-config.yaml, base-check.yaml
-config-uint32-budget         tests/cases/scenarios/base-config.yaml, base-check.yaml; as a
-                             message: tests/e2e/test_xds_reports.py
+config-uint32-budget         tests/cases/scenarios/base-config.yaml, base-check.yaml, ext-counting.yaml;
+                             as a message: tests/e2e/test_xds_reports.py
 config-bad-file-isolated     tests/cases/scenarios/base-config.yaml; tests/e2e/test_reload.py; its
                              counters and page: wait for the HTTP port
 config-denied-key-hint       tests/cases/scenarios/base-config.yaml, base-check.yaml
@@ -26,7 +26,9 @@ count-parent-not-spent       tests/cases/scenarios/base-counting.yaml, ext-count
 count-shadow-first           tests/cases/scenarios/base-counting.yaml, ext-counting.yaml
 count-refund-at-limit        tests/cases/scenarios/base-counting.yaml;
                              tests/e2e/test_redis_reports.py, two processes
-time-idle-overflow           tests/unit/limit/fixed_window_test.c; tests/cases/scenarios/ext-time.yaml
+time-idle-overflow           tests/unit/limit/token_bucket_test.c: a_long_idle_time_fills_the_bucket_and_no_more;
+                             tests/unit/limit/sliding_window_test.c: a_long_idle_time_forgets_all_at_any_rate;
+                             tests/cases/scenarios/ext-time.yaml
 time-window-story            tests/cases/scenarios/base-time.yaml, ext-time.yaml;
                              tests/e2e/test_redis_reports.py, a relay to two stores
 time-wait-is-enough          tests/cases/scenarios/base-time.yaml, ext-time.yaml
@@ -45,10 +47,10 @@ metrics-zero-series          waits for the HTTP port
 metrics-across-reload        waits for the HTTP port
 tls-client-ca-rotates        waits for TLS
 grpc-idle-pings              tests/e2e/test_connections.py, the flood;
-                             tests/unit/rpc/grpc/core_args_test.c, what is allowed
+                             tests/unit/rpc/grpc/core_args_test.c: tolerate_pings_without_calls
 grpc-wrong-protocol          here; tests/cases/scenarios/base-matching.yaml;
                              tests/e2e/test_connections.py, HTTP/1.1, TLS and silence
-k8s-cpu-quota                here; tests/unit/server/cores_test.c
+k8s-cpu-quota                here; tests/unit/server/cores_test.c: an_affinity_mask_takes_them_away
 k8s-bare-ipv6                here, for gRPC; other ports wait
 k8s-probe-with-mtls          waits for TLS
 xds-version-repeats          tests/e2e/test_xds_reports.py
@@ -86,19 +88,24 @@ def rows():
 
 
 def test_the_table_is_true():
-    """Scenarios that a row names hold its case; the rows that say `here` have a test here."""
+    """Scenarios that a row names hold its case, and all that hold it are named; unit tests that it names exist; the
+    rows that say `here` have a test here."""
     folder = os.path.join(weirserver.ROOT, "tests", "cases", "scenarios")
     found = {}
-    for path in glob.glob(os.path.join(folder, "base-*.yaml")):
+    for path in glob.glob(os.path.join(folder, "*.yaml")):
         with open(path, encoding="utf-8") as f:
             found[os.path.basename(path)] = set(re.findall(r"^- id: (.+?)(?:-\d+)?$", f.read(), re.M))
+    assert len(found) >= 8 and all(found.values())
     table = rows()
     assert len(table) == 42
     for case, text in table.items():
-        for name in re.findall(r"base-\w+\.yaml", text):
+        for name in re.findall(r"[\w-]+\.yaml", text):
             assert case in found[name], f"{name} has no {case}"
-        for path in re.findall(r"tests/(?:unit|e2e)/\S+\.(?:c|py)", text):
+        for path in re.findall(r"tests/e2e/\S+\.py", text):
             assert os.path.exists(os.path.join(weirserver.ROOT, path)), path
+        for path, test in re.findall(r"(tests/unit/[\w/]+\.c)(?:: (\w+))?", text):
+            with open(os.path.join(weirserver.ROOT, path), encoding="utf-8") as f:
+                assert test and re.search(rf"^Test\(\w+, {test}\b", f.read(), re.M), f"{case}: {path}: {test}"
         if text.startswith("here"):
             prefix = "test_" + case.replace("-", "_")
             assert any(name.startswith(prefix) for name in globals()), case
