@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include <grpc/grpc.h>
-#include <grpc/support/time.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log_notes.h"
 #include "base/random.h"
@@ -73,13 +73,6 @@ struct wr_xds_client {
     /* guarded by mutex, and set by the thread alone */
     struct wr_xds_stream *stream; /* owned; NULL: none */
 };
-
-static int64_t mono_us(void)
-{
-    const gpr_timespec now = gpr_now(GPR_CLOCK_MONOTONIC);
-
-    return now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static bool is_stopping(struct wr_xds_client *client)
 {
@@ -163,7 +156,7 @@ static void use(struct wr_xds_client *client, struct wr_xds_answer *answer)
 
     if (rules != NULL) {
         wr_publisher_publish(&client->publisher, &answer->change.rules);
-        client->let_go_us = mono_us() + LET_GO_US;
+        client->let_go_us = wr_clock_mono_us() + LET_GO_US;
     }
     wr_xds_report_change(answer, rules);
 }
@@ -179,13 +172,13 @@ static void on_first_response(struct wr_xds_client *client)
 static bool has_come_unasked(const struct wr_xds_client *client, size_t len)
 {
     return client->due_us == INT64_MAX &&
-           mono_us() - client->answered_us > CALM_US + (int64_t) (len / BYTES_A_US);
+           wr_clock_mono_us() - client->answered_us > CALM_US + (int64_t) (len / BYTES_A_US);
 }
 
 static void expect_to_give_back(struct wr_xds_client *client)
 {
     client->had_large = true;
-    client->let_go_us = mono_us() + LET_GO_US;
+    client->let_go_us = wr_clock_mono_us() + LET_GO_US;
 }
 
 /* Takes a response and sets its answer. False when the stream is of no use any more. */
@@ -210,7 +203,7 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
         wr_xds_session_take(&client->session, response, wr_random_next(&client->random),
                             &client->arena, &diag, &answer);
 
-    wr_xds_report_notes(&client->report, &diag, mono_us());
+    wr_xds_report_notes(&client->report, &diag, wr_clock_mono_us());
     wr_diag_fini(&diag);
     if (err == WR_OK || answer.change.rules != NULL) {
         use(client, &answer);
@@ -222,7 +215,7 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
         return false;
     }
     client->answer = answer.request;
-    client->due_us = answer.delay_us == 0 ? 0 : mono_us() + answer.delay_us;
+    client->due_us = answer.delay_us == 0 ? 0 : wr_clock_mono_us() + answer.delay_us;
     return true;
 }
 
@@ -245,7 +238,7 @@ static void give_back(struct wr_xds_client *client)
 
 static void let_go_when_due(struct wr_xds_client *client)
 {
-    if (client->let_go_us <= mono_us()) {
+    if (client->let_go_us <= wr_clock_mono_us()) {
         wr_publisher_let_go(&client->publisher);
         client->let_go_us = INT64_MAX;
         give_back(client);
@@ -254,10 +247,10 @@ static void let_go_when_due(struct wr_xds_client *client)
 
 static void do_what_is_due(struct wr_xds_client *client)
 {
-    if (client->due_us <= mono_us()) {
+    if (client->due_us <= wr_clock_mono_us()) {
         wr_xds_stream_send(client->stream, client->answer);
         client->due_us = INT64_MAX;
-        client->answered_us = mono_us();
+        client->answered_us = wr_clock_mono_us();
     }
     let_go_when_due(client);
 }
@@ -298,7 +291,7 @@ static void on_end(struct wr_xds_client *client)
 /* One that brought something, and lasted longer than the pause before it, was no failure. */
 static void judge_stream(struct wr_xds_client *client)
 {
-    if (client->has_response && mono_us() - client->opened_us > client->pause_us) {
+    if (client->has_response && wr_clock_mono_us() - client->opened_us > client->pause_us) {
         wr_pauses_reset(&client->pauses);
     }
 }
@@ -313,7 +306,7 @@ static bool open_stream(struct wr_xds_client *client)
     wr_arena_reset(&client->arena);
     client->due_us = INT64_MAX;
     client->has_response = false;
-    client->opened_us = mono_us();
+    client->opened_us = wr_clock_mono_us();
     wr_diag_init(&diag, MAX_NOTES);
     if (wr_xds_session_begin(&client->session, &client->arena, &request)) {
         stream = wr_xds_stream_open(&client->options.stream, request, &diag);

@@ -8,8 +8,8 @@
 
 #include <grpc/support/log.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "rpc/grpc/grpc_time.h"
 
 /* By severity: chatter must not hide an error. */
 static struct wr_log_limit limits[GPR_LOG_SEVERITY_ERROR + 1];
@@ -32,7 +32,7 @@ static void write_line(gpr_log_func_args *args)
     const char *const slash = strrchr(args->file, '/');
     uint64_t skipped = 0;
 
-    if (wr_log_limit_pass(&limits[args->severity], wr_grpc_mono_us(), &skipped)) {
+    if (wr_log_limit_pass(&limits[args->severity], wr_clock_mono_us(), &skipped)) {
         const bool is_error = args->severity == GPR_LOG_SEVERITY_ERROR;
 
         wr_log(is_error ? WR_LOG_WARN : WR_LOG_DEBUG,

@@ -15,8 +15,3 @@ int64_t wr_grpc_time_mono_us(gpr_timespec time)
     }
     return mono.tv_sec * 1000000 + mono.tv_nsec / 1000;
 }
-
-int64_t wr_grpc_mono_us(void)
-{
-    return wr_grpc_time_mono_us(gpr_now(GPR_CLOCK_MONOTONIC));
-}

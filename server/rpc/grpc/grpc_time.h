@@ -14,6 +14,4 @@
 /* INT64_MAX for a time that never comes. */
 int64_t wr_grpc_time_mono_us(gpr_timespec time);
 
-int64_t wr_grpc_mono_us(void);
-
 #endif

@@ -12,9 +12,9 @@
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 
+#include "base/clock.h"
 #include "rpc/grpc/core_args.h"
 #include "rpc/grpc/grpc_log.h"
-#include "rpc/grpc/grpc_time.h"
 #include "rpc/grpc/worker.h"
 
 /* How often a stopping server looks for calls, and how long it waits for connections after that. */
@@ -184,7 +184,7 @@ static bool has_notice(const struct wr_grpc_server *server, int64_t wait_us)
  * not waited for longer than LINGER_US after the last call. */
 static void wait_for_calls(const struct wr_grpc_server *server, int64_t grace_us)
 {
-    int64_t now_us = wr_grpc_mono_us();
+    int64_t now_us = wr_clock_mono_us();
     int64_t last_call_us = now_us;
     const int64_t start_us = now_us;
 
@@ -194,7 +194,7 @@ static void wait_for_calls(const struct wr_grpc_server *server, int64_t grace_us
         if (has_notice(server, left_us < TICK_US ? left_us : TICK_US)) {
             return;
         }
-        now_us = wr_grpc_mono_us();
+        now_us = wr_clock_mono_us();
         if (has_calls(server)) {
             last_call_us = now_us;
         }
