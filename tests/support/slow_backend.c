@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/random.h"
 #include "base/thread.h"
@@ -33,14 +34,6 @@ struct slow_backend {
     uint64_t n_batches;
     bool is_stopping;
 };
-
-static int64_t mono_us(void)
-{
-    struct timespec t;
-
-    WR_ASSERT(clock_gettime(CLOCK_MONOTONIC, &t) == 0);
-    return (int64_t) t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* Where the inner backend's done ends: take goes on after it. */
 static void decided(struct wr_batch *batch, void *context)
@@ -80,7 +73,8 @@ static void slow_backend_take(struct wr_backend *backend, struct wr_batch *batch
         .batch = batch,
         .is_lost = is_never || options->delay_us >= options->timeout_us,
     };
-    waiting->due_mono_us = mono_us() + (waiting->is_lost ? options->timeout_us : options->delay_us);
+    waiting->due_mono_us =
+        wr_clock_mono_us() + (waiting->is_lost ? options->timeout_us : options->delay_us);
 
     wr_mutex_lock(&slow->mutex);
     waiting->next = slow->newest;
@@ -101,7 +95,7 @@ static bool is_due(const struct slow_backend *slow, const struct waiting *waitin
 /* Unlinks all that are to end now; newest first, as they were. */
 static struct waiting *unlink_due_locked(struct slow_backend *slow) WR_REQUIRES(slow->mutex)
 {
-    const int64_t now_us = mono_us();
+    const int64_t now_us = wr_clock_mono_us();
     bool is_answer_due = false;
     struct waiting *due = NULL;
     struct waiting **end = &due;

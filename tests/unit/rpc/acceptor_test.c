@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -16,8 +15,8 @@
 #include "base/diag.h"
 #include "rpc/listen.h"
 #include "rpc/socket.h"
+#include "tests/support/wait_for.h"
 
-#define PATIENCE_MS 10000
 #define N 256
 #define HANDSHAKE_US 20000000 /* beyond any patience */
 #define PREFACE                                                                                    \
@@ -106,28 +105,6 @@ static int connect_once(void)
     return fd;
 }
 
-static bool has_adopted(size_t n)
-{
-    for (int left_ms = PATIENCE_MS; atomic_load(&n_adopted) != n; left_ms--) {
-        if (left_ms == 0) {
-            return false;
-        }
-        (void) poll(NULL, 0, 1);
-    }
-    return true;
-}
-
-static bool has_counted(enum wr_metric metric, uint64_t at_least)
-{
-    for (int left_ms = PATIENCE_MS; wr_metrics_sum(metrics, metric) < at_least; left_ms--) {
-        if (left_ms == 0) {
-            return false;
-        }
-        (void) poll(NULL, 0, 1);
-    }
-    return true;
-}
-
 Test(acceptor, hands_over_connections_ready_for_use)
 {
     open_with(0);
@@ -136,8 +113,8 @@ Test(acceptor, hands_over_connections_ready_for_use)
     int no_delay = 0;
     socklen_t len = sizeof no_delay;
 
-    cr_assert(has_adopted(1));
-    cr_assert(has_counted(WR_METRIC_CONNECTIONS, 1));
+    WAIT_FOR(atomic_load(&n_adopted) == 1);
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS) >= 1);
     cr_assert(fcntl(adopted[0], F_GETFL) & O_NONBLOCK);
     cr_assert(fcntl(adopted[0], F_GETFD) & FD_CLOEXEC);
     cr_assert_eq(getsockopt(adopted[0], IPPROTO_TCP, TCP_NODELAY, &no_delay, &len), 0);
@@ -154,14 +131,14 @@ Test(acceptor, lets_callers_wait_at_the_cap_and_goes_on_when_one_leaves)
     for (size_t i = 0; i < 4; i++) {
         clients[i] = connect_once();
     }
-    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1));
-    cr_assert(has_adopted(2));
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS_REFUSED) >= 1);
+    WAIT_FOR(atomic_load(&n_adopted) == 2);
     (void) close(adopted[0]); /* as a transport does */
-    cr_assert(has_adopted(3));
-    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 2));
+    WAIT_FOR(atomic_load(&n_adopted) == 3);
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS_REFUSED) >= 2);
     (void) close(adopted[1]);
     (void) close(adopted[2]);
-    cr_assert(has_adopted(4));
+    WAIT_FOR(atomic_load(&n_adopted) == 4);
     for (size_t i = 0; i < 4; i++) {
         (void) close(clients[i]);
     }
@@ -193,10 +170,10 @@ Test(acceptor, pauses_without_descriptors_and_recovers)
         n_fillers++;
     }
     connect_as_client(client);
-    cr_assert(has_counted(WR_METRIC_ACCEPT_PAUSES, 2), "it tries again");
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_ACCEPT_PAUSES) >= 2); /* it tries again */
     cr_assert_eq(atomic_load(&n_adopted), 0);
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
-    cr_assert(has_adopted(1), "the caller who waited is served");
+    WAIT_FOR(atomic_load(&n_adopted) == 1); /* the caller who waited is served */
     for (int i = 0; i < n_fillers; i++) {
         (void) close(fillers[i]);
     }
@@ -214,14 +191,10 @@ Test(acceptor, counts_urgent_data_as_any_other)
 
     const int client = connect_once();
 
-    cr_assert(has_adopted(1));
+    WAIT_FOR(atomic_load(&n_adopted) == 1);
     cr_assert_eq(send(client, "!", 1, MSG_OOB), 1);
     cr_assert_eq(write(client, "yz", 2), 2);
-    for (int left_ms = PATIENCE_MS; unread != expected && left_ms > 0; left_ms--) {
-        cr_assert(wr_socket_unread(adopted[0], &unread));
-        (void) poll(NULL, 0, 1);
-    }
-    cr_assert_eq(unread, expected);
+    WAIT_FOR(wr_socket_unread(adopted[0], &unread) && unread == expected);
     (void) close(client);
     close_all();
 }
@@ -248,7 +221,7 @@ Test(acceptor, that_is_paused_at_the_cap_stops_too)
 
     const int first = connect_once(), second = connect_once();
 
-    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1));
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS_REFUSED) >= 1);
     wr_acceptor_stop(acceptor);
     cr_assert_eq(atomic_load(&n_adopted), 1);
     (void) close(first);
@@ -281,7 +254,7 @@ Test(acceptor, lets_those_who_came_before_the_stop_speak)
 
     connect_silent(silent);
     connect_silent(speaking);
-    cr_assert(has_counted(WR_METRIC_CONNECTIONS, 2));
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS) >= 2);
     cr_assert_eq(atomic_load(&n_adopted), 0, "nobody has spoken yet");
     cr_assert_eq(write(speaking, PREFACE, sizeof PREFACE - 1), (ssize_t) sizeof PREFACE - 1);
     wr_acceptor_stop(acceptor);
@@ -307,9 +280,9 @@ Test(acceptor, serves_newcomers_while_it_is_paused)
 
     connect_silent(first);
     connect_silent(second);
-    cr_assert(has_counted(WR_METRIC_CONNECTIONS_REFUSED, 1), "one waits");
+    WAIT_FOR(wr_metrics_sum(metrics, WR_METRIC_CONNECTIONS_REFUSED) >= 1); /* one waits */
     cr_assert_eq(write(first, PREFACE, sizeof PREFACE - 1), (ssize_t) sizeof PREFACE - 1);
-    cr_assert(has_adopted(1));
+    WAIT_FOR(atomic_load(&n_adopted) == 1);
     (void) close(first);
     (void) close(second);
     close_all();

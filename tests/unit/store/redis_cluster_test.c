@@ -3,14 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <hiredis/hiredis.h>
-#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "metrics/metrics.h"
 #include "store/redis/loop.h"
@@ -19,11 +17,12 @@
 #include "store/redis/target.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
+#include "tests/support/wait_for.h"
 
 #define N_NODES 3
 #define N_SCRIPT 16
 #define TEXT_SIZE 1024
-#define PATIENCE_US INT64_C(20000000)
+#define PATIENCE_US WAIT_FOR_PATIENCE_US
 #define HALF (WR_REDIS_SLOTS / 2)
 
 /* What stands for a charge. */
@@ -63,24 +62,6 @@ struct charge {
     char reply[128];
     sem_t is_over;
 };
-
-static int64_t mono_us(void)
-{
-    struct timespec t;
-
-    cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &t), 0);
-    return (int64_t) t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-/* Looks again each millisecond. */
-#define wait_for(condition)                                                                        \
-    do {                                                                                           \
-        const int64_t end_us = mono_us() + PATIENCE_US;                                            \
-        while (!(condition) && mono_us() < end_us) {                                               \
-            (void) poll(NULL, 0, 1);                                                               \
-        }                                                                                          \
-        cr_assert_lt(mono_us(), end_us, "never: %s", #condition);                                  \
-    } while (0)
 
 static bool is(struct wr_str word, const char *text)
 {
@@ -239,7 +220,7 @@ static void open_whole(struct bed *bed)
 {
     make(bed);
     open_route(bed);
-    wait_for(atomic_load(&bed->is_ready));
+    WAIT_FOR(atomic_load(&bed->is_ready));
 }
 
 static void close_on_loop(struct wr_redis_job *job)
@@ -298,7 +279,7 @@ static void begin(struct bed *bed, struct charge *charge, uint16_t slot, int64_t
     *charge = (struct charge){
         .bed = bed,
         .request = {.bytes = WR_STR(CHARGE),
-                    .deadline_mono_us = mono_us() + for_us,
+                    .deadline_mono_us = wr_clock_mono_us() + for_us,
                     .slot = slot,
                     .on_end = charge_ended,
                     .context = charge},
@@ -390,7 +371,7 @@ Test(redis_cluster, a_moved_slot_is_followed_and_learnt)
     make(&bed);
     answer_charge(&bed.nodes[0], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[1].port);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     set_owners(&bed, 1, 100, 0, WR_REDIS_SLOTS);
     cr_assert(is_charged(&bed, 7));
     cr_assert(is_charged(&bed, 7));
@@ -406,10 +387,10 @@ Test(redis_cluster, one_moved_slot_has_the_map_asked_for)
     make(&bed);
     answer_charge(&bed.nodes[0], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[1].port);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     set_owners(&bed, 2, HALF, 1, WR_REDIS_SLOTS);
     cr_assert(is_charged(&bed, 7));
-    wait_for(is_charged(&bed, 8) && atomic_load(&bed.nodes[2].n_charges) > 0);
+    WAIT_FOR(is_charged(&bed, 8) && atomic_load(&bed.nodes[2].n_charges) > 0);
     end(&bed);
 }
 
@@ -420,7 +401,7 @@ Test(redis_cluster, a_slot_may_move_to_a_node_that_is_not_on_the_map)
     make(&bed);
     answer_charge(&bed.nodes[0], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[2].port);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     expect_charges(&bed, 1, 0, 1);
     end(&bed);
@@ -433,7 +414,7 @@ Test(redis_cluster, a_redirection_without_a_host_means_the_same_host)
     make(&bed);
     answer_charge(&bed.nodes[0], "-MOVED 7 :%u\r\n", bed.nodes[1].port);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     expect_charges(&bed, 1, 1, 0);
     end(&bed);
@@ -465,7 +446,7 @@ Test(redis_cluster, asked_at_a_node_that_is_not_on_the_map)
         answer_charge(&bed.nodes[0], "-ASK 7 127.0.0.1:%u\r\n", bed.nodes[2].port);
     }
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     cr_assert_eq(atomic_load(&bed.nodes[2].n_charges), 1);
     cr_assert_eq(atomic_load(&bed.nodes[2].n_asking), 1);
@@ -487,7 +468,7 @@ Test(redis_cluster, what_cannot_be_done_now_is_tried_again)
         answer_charge(&bed.nodes[0], "%s", rows[row]);
         answer_charge(&bed.nodes[0], "%s", rows[row]);
         open_route(&bed);
-        wait_for(atomic_load(&bed.is_ready));
+        WAIT_FOR(atomic_load(&bed.is_ready));
         cr_assert(is_charged(&bed, 7), "%s", rows[row]);
         expect_charges(&bed, 3, 0, 0);
         end(&bed);
@@ -504,7 +485,7 @@ Test(redis_cluster, what_can_never_be_done_ends_by_its_deadline)
         answer_charge(&bed.nodes[0], "-TRYAGAIN now\r\n");
     }
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
 
     charge_in_time(&bed, &charge, 7, 120000);
     cr_assert_eq(charge.end, WR_REDIS_REPLIED);
@@ -525,7 +506,7 @@ Test(redis_cluster, redirections_in_a_circle_end)
         answer_charge(&bed.nodes[1], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[0].port);
     }
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     begin(&bed, &charge, 7, 3000);
     (void) finish(&charge);
     /* At most six in a row, at once and after each of the pauses of 1 and 2 ms. */
@@ -544,7 +525,7 @@ Test(redis_cluster, a_redirection_to_nowhere_waits_for_the_map)
         answer_charge(&bed.nodes[0], "-MOVED 7 ?:%u\r\n", bed.nodes[1].port);
     }
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     set_owners(&bed, 1, HALF, 0, WR_REDIS_SLOTS);
     cr_assert(is_charged(&bed, 7));
     cr_assert_eq(atomic_load(&bed.nodes[1].n_charges), 1);
@@ -560,7 +541,7 @@ Test(redis_cluster, the_script_is_taught_to_each_node)
     answer_charge(&bed.nodes[0], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[1].port);
     answer_charge(&bed.nodes[1], "-NOSCRIPT No matching script\r\n");
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     expect_charges(&bed, 2, 2, 0);
     cr_assert_eq(wr_metrics_sum(bed.metrics, WR_METRIC_REDIS_SCRIPT_LOADS), 2);
@@ -575,7 +556,7 @@ Test(redis_cluster, an_error_that_may_have_charged_is_not_repeated)
     make(&bed);
     answer_charge(&bed.nodes[0], "-ERR something\r\n");
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     begin(&bed, &charge, 7, PATIENCE_US);
     cr_assert_eq(finish(&charge), WR_REDIS_REPLIED);
     cr_assert_str_eq(charge.reply, "ERR something");
@@ -590,9 +571,9 @@ Test(redis_cluster, a_lost_reply_is_not_repeated)
     make(&bed);
     answer_charge(&bed.nodes[0], "%s", WR_FAKE_HANGS_UP);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert_eq(charge_for(&bed, 7, PATIENCE_US), WR_REDIS_LOST);
-    wait_for(is_charged(&bed, 7));
+    WAIT_FOR(is_charged(&bed, 7));
     expect_charges(&bed, 2, 0, 0);
     end(&bed);
 }
@@ -604,11 +585,11 @@ Test(redis_cluster, slots_that_nobody_owns_are_away_at_once)
     make(&bed);
     set_owners(&bed, 0, 100, 1, 200);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert_eq(charge_for(&bed, 200, PATIENCE_US), WR_REDIS_AWAY);
     cr_assert(is_charged(&bed, 199));
     set_owners(&bed, 0, 100, 1, 300);
-    wait_for(charge_for(&bed, 200, PATIENCE_US) == WR_REDIS_REPLIED);
+    WAIT_FOR(charge_for(&bed, 200, PATIENCE_US) == WR_REDIS_REPLIED);
     end(&bed);
 }
 
@@ -619,15 +600,15 @@ Test(redis_cluster, slots_of_a_node_that_is_away_go_where_the_others_say)
     open_whole(&bed);
     cr_assert(is_charged(&bed, 7));
     stop_node(&bed, 0);
-    wait_for(charge_for(&bed, 7, PATIENCE_US) == WR_REDIS_AWAY);
+    WAIT_FOR(charge_for(&bed, 7, PATIENCE_US) == WR_REDIS_AWAY);
     cr_assert(atomic_load(&bed.is_ready), "the other node is there");
     cr_assert(is_charged(&bed, HALF));
     set_owners(&bed, 2, HALF, 1, WR_REDIS_SLOTS);
 
-    const int64_t begun = mono_us();
+    const int64_t begun = wr_clock_mono_us();
 
-    wait_for(is_charged(&bed, 7));
-    cr_assert_lt(mono_us() - begun, 2000000);
+    WAIT_FOR(is_charged(&bed, 7));
+    cr_assert_lt(wr_clock_mono_us() - begun, 2000000);
     cr_assert_gt(atomic_load(&bed.nodes[2].n_charges), 0);
     end(&bed);
 }
@@ -641,7 +622,7 @@ Test(redis_cluster, slots_of_a_frozen_node_go_where_the_others_say)
     cr_assert(is_charged(&bed, 7));
     wr_fake_redis_freeze(bed.nodes[0].fake, true);
     set_owners(&bed, 2, HALF, 1, WR_REDIS_SLOTS);
-    wait_for(charge_for(&bed, 7, 20000) == WR_REDIS_REPLIED);
+    WAIT_FOR(charge_for(&bed, 7, 20000) == WR_REDIS_REPLIED);
     cr_assert_gt(atomic_load(&bed.nodes[2].n_charges), 0);
     wr_fake_redis_freeze(bed.nodes[0].fake, false);
     end(&bed);
@@ -654,12 +635,12 @@ Test(redis_cluster, all_nodes_away_and_back)
     open_whole(&bed);
     stop_node(&bed, 0);
     stop_node(&bed, 1);
-    wait_for(!atomic_load(&bed.is_ready));
+    WAIT_FOR(!atomic_load(&bed.is_ready));
     cr_assert_eq(charge_for(&bed, 7, PATIENCE_US), WR_REDIS_AWAY);
     start_node(&bed, 0);
     start_node(&bed, 1);
-    wait_for(atomic_load(&bed.is_ready));
-    wait_for(is_charged(&bed, 7) && is_charged(&bed, HALF));
+    WAIT_FOR(atomic_load(&bed.is_ready));
+    WAIT_FOR(is_charged(&bed, 7) && is_charged(&bed, HALF));
     end(&bed);
 }
 
@@ -672,9 +653,9 @@ Test(redis_cluster, seeds_that_are_away_are_tried_until_one_is_there)
     stop_node(&bed, 1);
     set_owners(&bed, 2, HALF, 2, WR_REDIS_SLOTS);
     open_route(&bed);
-    wait_for(charge_for(&bed, 7, PATIENCE_US) == WR_REDIS_AWAY);
+    WAIT_FOR(charge_for(&bed, 7, PATIENCE_US) == WR_REDIS_AWAY);
     start_node(&bed, 1);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     expect_charges(&bed, 0, 0, 1);
     end(&bed);
@@ -691,7 +672,7 @@ Test(redis_cluster, an_older_server_is_asked_for_slots)
                     bed.nodes[2].port);
     set_map(&bed, "-ERR Unknown subcommand or wrong number of arguments for 'SHARDS'\r\n", slots);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     expect_charges(&bed, 0, 0, 1);
     end(&bed);
@@ -715,11 +696,11 @@ Test(redis_cluster, what_is_no_map_is_asked_again)
         make(&bed);
         set_map(&bed, rows[row], rows[row]);
         open_route(&bed);
-        wait_for(atomic_load(&bed.nodes[0].n_maps) + atomic_load(&bed.nodes[1].n_maps) >= 4);
+        WAIT_FOR(atomic_load(&bed.nodes[0].n_maps) + atomic_load(&bed.nodes[1].n_maps) >= 4);
         cr_assert_not(atomic_load(&bed.is_ready), "%s", rows[row]);
         cr_assert_neq(charge_for(&bed, 7, 20000), WR_REDIS_REPLIED, "%s", rows[row]);
         set_owners(&bed, 0, HALF, 1, WR_REDIS_SLOTS);
-        wait_for(atomic_load(&bed.is_ready));
+        WAIT_FOR(atomic_load(&bed.is_ready));
         cr_assert(is_charged(&bed, 7), "%s", rows[row]);
         end(&bed);
     }
@@ -736,7 +717,7 @@ Test(redis_cluster, an_empty_map_does_not_replace_one)
     const size_t n_maps = atomic_load(&bed.nodes[0].n_maps) + atomic_load(&bed.nodes[1].n_maps);
 
     stop_node(&bed, 0);
-    wait_for(atomic_load(&bed.nodes[1].n_maps) > n_maps + 2);
+    WAIT_FOR(atomic_load(&bed.nodes[1].n_maps) > n_maps + 2);
     cr_assert(is_charged(&bed, HALF));
     end(&bed);
 }
@@ -750,7 +731,7 @@ Test(redis_cluster, a_map_without_hosts_means_the_one_that_was_asked)
     (void) write_shard(text + 4, sizeof text - 4, 0, WR_REDIS_SLOTS - 1, "", bed.nodes[2].port);
     set_map(&bed, text, "");
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     cr_assert(is_charged(&bed, 7));
     expect_charges(&bed, 0, 0, 1);
     end(&bed);
@@ -768,10 +749,10 @@ Test(redis_cluster, closed_with_charges_on_their_way)
     }
     atomic_store(&bed.nodes[0].is_silent, true);
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     begin(&bed, &in_flight, 7, PATIENCE_US);
     begin(&bed, &waiting, HALF, PATIENCE_US);
-    wait_for(atomic_load(&bed.nodes[0].n_charges) == 1 &&
+    WAIT_FOR(atomic_load(&bed.nodes[0].n_charges) == 1 &&
              atomic_load(&bed.nodes[1].n_charges) >= 2);
     end(&bed);
     cr_assert_eq(finish(&in_flight), WR_REDIS_LOST);
@@ -799,13 +780,13 @@ Test(redis_cluster, without_memory_a_new_node_has_to_wait)
         answer_charge(&bed.nodes[0], "-MOVED 7 127.0.0.1:%u\r\n", bed.nodes[2].port);
     }
     open_route(&bed);
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
     failing_malloc_start(0);
     charge_in_time(&bed, &charge, 7, 240000);
     failing_malloc_stop();
     cr_assert_neq(charge.end, WR_REDIS_TIMED_OUT);
     cr_assert_eq(atomic_load(&bed.nodes[2].n_charges), 0);
-    wait_for(is_charged(&bed, 7));
+    WAIT_FOR(is_charged(&bed, 7));
     cr_assert_geq(atomic_load(&bed.nodes[2].n_charges), 1);
     end(&bed);
 }

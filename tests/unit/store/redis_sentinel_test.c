@@ -3,13 +3,11 @@
 
 #include <criterion/criterion.h>
 #include <hiredis/hiredis.h>
-#include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "metrics/metrics.h"
 #include "store/redis/loop.h"
@@ -18,9 +16,10 @@
 #include "tests/support/capture.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
+#include "tests/support/wait_for.h"
 
 #define N 3 /* sentinels, and servers */
-#define PATIENCE_US INT64_C(20000000)
+#define PATIENCE_US WAIT_FOR_PATIENCE_US
 #define NEWS                                                                                       \
     "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$31\r\nm 127.0.0.1 9999 127.0.0.1 9998\r\n"
 
@@ -65,24 +64,6 @@ struct charge {
     char error[64];
     sem_t is_over;
 };
-
-static int64_t mono_us(void)
-{
-    struct timespec t;
-
-    cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &t), 0);
-    return (int64_t) t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-/* Looks again each millisecond. */
-#define wait_for(condition)                                                                        \
-    do {                                                                                           \
-        const int64_t end_us = mono_us() + PATIENCE_US;                                            \
-        while (!(condition) && mono_us() < end_us) {                                               \
-            (void) poll(NULL, 0, 1);                                                               \
-        }                                                                                          \
-        cr_assert_lt(mono_us(), end_us, "never: %s", #condition);                                  \
-    } while (0)
 
 static bool is(struct wr_str word, const char *text)
 {
@@ -260,7 +241,7 @@ static void begin(void)
 static void begin_and_wait(void)
 {
     begin();
-    wait_for(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.is_ready));
 }
 
 static void clear(void)
@@ -297,7 +278,7 @@ static void wait_for_look(size_t sentinel)
 
     for (size_t i = 1; i <= 2; i++) {
         wr_fake_redis_publish(bed.sentinels[sentinel].fake, NEWS);
-        wait_for(atomic_load(&bed.sentinels[sentinel].n_asked) >= n + i);
+        WAIT_FOR(atomic_load(&bed.sentinels[sentinel].n_asked) >= n + i);
     }
 }
 
@@ -382,7 +363,7 @@ Test(redis_sentinel, the_newest_epoch_counts_not_the_most_voices, .timeout = 60)
     make();
     name(2, 1, 6);
     begin_and_wait();
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -394,7 +375,7 @@ Test(redis_sentinel, follows_a_message_to_another_primary, .timeout = 60)
     wait_for_look(1);
     name_all(1, 6);
     wr_fake_redis_publish(bed.sentinels[1].fake, NEWS);
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     cr_assert_eq(n_changes(), 1);
     clear();
 }
@@ -440,9 +421,9 @@ Test(redis_sentinel, a_refused_charge_ends_when_nobody_takes_over, .timeout = 60
     post(&charge, 100000);
     cr_assert_eq(wait_for_end(&charge), WR_REDIS_AWAY, "as soon as waiting is of no use");
     cr_assert_eq(atomic_load(&bed.servers[0].n_charges), 1);
-    wait_for(!atomic_load(&bed.is_ready));
+    WAIT_FOR(!atomic_load(&bed.is_ready));
     atomic_store(&bed.servers[0].is_replica, false);
-    wait_for(counts_at(0));
+    WAIT_FOR(counts_at(0));
     clear();
 }
 
@@ -462,10 +443,10 @@ Test(redis_sentinel, is_asked_again_while_the_primary_is_a_replica, .timeout = 6
     make();
     atomic_store(&bed.servers[0].is_replica, true);
     begin();
-    wait_for(atomic_load(&bed.sentinels[0].n_asked) > 3);
+    WAIT_FOR(atomic_load(&bed.sentinels[0].n_asked) > 3);
     cr_assert_not(atomic_load(&bed.is_ready));
     name_all(1, 6);
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -481,7 +462,7 @@ Test(redis_sentinel, the_primary_stays_in_use_while_no_sentinel_can_be_asked, .t
     }
     name(1, 1, 6);
     start(&bed.sentinels[1], sentinel_answer);
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -491,7 +472,7 @@ Test(redis_sentinel, a_primary_that_dies_is_looked_for, .timeout = 60)
     begin_and_wait();
     stop(&bed.servers[0]);
     name_all(1, 6);
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -500,7 +481,7 @@ Test(redis_sentinel, a_stale_sentinel_is_not_followed_while_the_primary_works, .
     make();
     name(2, 1, 4);
     begin_and_wait();
-    wait_for(counts_at(0));
+    WAIT_FOR(counts_at(0));
     stop(&bed.sentinels[0]);
     stop(&bed.sentinels[1]);
     wait_for_look(2);
@@ -520,7 +501,7 @@ Test(redis_sentinel, most_of_them_are_followed_to_an_older_epoch, .timeout = 60)
     stop(&bed.sentinels[2]);
     wait_for_look(0);
     cr_assert(counts_at(0), "not at once: there may be a fail-over that they do not know of");
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -529,11 +510,11 @@ Test(redis_sentinel, an_older_epoch_is_better_than_nothing, .timeout = 60)
     make();
     name(2, 1, 4);
     begin_and_wait();
-    wait_for(counts_at(0));
+    WAIT_FOR(counts_at(0));
     stop(&bed.sentinels[0]);
     stop(&bed.sentinels[1]);
     stop(&bed.servers[0]);
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -556,7 +537,7 @@ Test(redis_sentinel, one_that_may_not_tell_the_epoch_is_believed, .timeout = 60)
     cr_assert(counts_at(0));
     name_all(1, 0);
     wr_fake_redis_publish(bed.sentinels[0].fake, NEWS);
-    wait_for(counts_at(1));
+    WAIT_FOR(counts_at(1));
     clear();
 }
 
@@ -603,9 +584,9 @@ Test(redis_sentinel, says_what_is_wrong, .timeout = 60)
         capture_start(&bed.capture);
         begin();
         if (rows[i].login == NULL) {
-            wait_for(atomic_load(&bed.sentinels[0].n_asked) >= 3);
+            WAIT_FOR(atomic_load(&bed.sentinels[0].n_asked) >= 3);
         } else {
-            wait_for(wr_fake_redis_connections(bed.sentinels[0].fake) >= 3);
+            WAIT_FOR(wr_fake_redis_connections(bed.sentinels[0].fake) >= 3);
         }
         on_loop(close_route);
         capture_stop(&bed.capture);
@@ -645,7 +626,7 @@ Test(redis_sentinel, closing_ends_what_is_on_its_way, .timeout = 60)
     begin_and_wait();
     atomic_store(&bed.servers[0].is_silent, true);
     post(&charge, PATIENCE_US);
-    wait_for(atomic_load(&bed.servers[0].n_charges) == 1);
+    WAIT_FOR(atomic_load(&bed.servers[0].n_charges) == 1);
     for (size_t i = 0; i < N; i++) {
         wr_fake_redis_freeze(bed.sentinels[i].fake, true);
     }

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "limit/identity.h"
 #include "metrics/metrics.h"
 #include "store/redis/call.h"
@@ -155,14 +156,6 @@ static struct wr_str identity_of(struct wr_arena *arena, size_t number)
     return (struct wr_str){.ptr = bytes, .len = (size_t) (at - bytes)};
 }
 
-static int64_t mono_us(void)
-{
-    struct timespec now;
-
-    cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void lay_bundle(struct bundle *bundle, size_t n, int64_t deadline_us)
 {
     *bundle = (struct bundle){0};
@@ -176,7 +169,7 @@ static void lay_bundle(struct bundle *bundle, size_t n, int64_t deadline_us)
         };
     }
 
-    const int64_t now_us = mono_us();
+    const int64_t now_us = wr_clock_mono_us();
 
     bundle->batch = (struct wr_batch){
         .takes = bundle->takes,

@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "tests/support/wait_for.h"
 
-#define PATIENCE_MS 10000
 #define S(literal) ((struct wr_str) WR_STR(literal))
 
 static void echo(void *context, struct wr_call *call, struct wr_str message)
@@ -180,12 +179,26 @@ void bed_open(struct bed *bed)
     wr_grpc_client_open(&bed->client, bed->target);
 }
 
+size_t bed_n_in_use(const struct bed *bed)
+{
+    const size_t n_workers = bed->options.n_workers == 0 ? 1 : bed->options.n_workers;
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_workers; i++) {
+        struct wr_grpc_stats stats;
+
+        wr_grpc_server_read_stats(bed->server, i, &stats);
+        n += stats.n_in_use;
+    }
+    return n;
+}
+
 void bed_close(struct bed *bed)
 {
     wr_acceptor_destroy(bed->acceptor);
     wr_listen_close(bed->listen);
     wr_grpc_server_stop(bed->server, 0);
-    cr_assert(bed_has_in_use(bed, 0));
+    WAIT_FOR(bed_n_in_use(bed) == 0);
     wr_grpc_server_destroy(bed->server);
     wr_grpc_client_close(&bed->client);
     wr_metrics_destroy(bed->metrics);
@@ -202,27 +215,13 @@ void bed_wake_all(struct bed *bed)
     (void) pthread_mutex_unlock(&bed->mutex);
 }
 
-static size_t waiting(struct bed *bed)
+size_t bed_n_waiting(struct bed *bed)
 {
     (void) pthread_mutex_lock(&bed->mutex);
 
     const size_t n = bed->n_waiting;
 
     (void) pthread_mutex_unlock(&bed->mutex);
-    return n;
-}
-
-static size_t in_use(const struct bed *bed)
-{
-    const size_t n_workers = bed->options.n_workers == 0 ? 1 : bed->options.n_workers;
-    size_t n = 0;
-
-    for (size_t i = 0; i < n_workers; i++) {
-        struct wr_grpc_stats stats;
-
-        wr_grpc_server_read_stats(bed->server, i, &stats);
-        n += stats.n_in_use;
-    }
     return n;
 }
 
@@ -245,42 +244,4 @@ int bed_connect_by_hand(const struct bed *bed)
     cr_assert_eq(connect(fd, (const struct sockaddr *) &address->storage, address->len), 0);
     cr_assert_eq(write(fd, begin, sizeof begin - 1), (ssize_t) sizeof begin - 1);
     return fd;
-}
-
-/* One look a millisecond. */
-static bool look_again(int *left_ms)
-{
-    (void) poll(NULL, 0, 1);
-    (*left_ms)--;
-    return *left_ms > 0;
-}
-
-bool bed_has_waiting(struct bed *bed, size_t n)
-{
-    for (int left_ms = PATIENCE_MS; waiting(bed) != n;) {
-        if (!look_again(&left_ms)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool bed_has_in_use(const struct bed *bed, size_t n)
-{
-    for (int left_ms = PATIENCE_MS; in_use(bed) != n;) {
-        if (!look_again(&left_ms)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool bed_has_cancelled(const struct bed *bed, size_t n)
-{
-    for (int left_ms = PATIENCE_MS; atomic_load(&bed->n_cancelled) < n;) {
-        if (!look_again(&left_ms)) {
-            return false;
-        }
-    }
-    return true;
 }

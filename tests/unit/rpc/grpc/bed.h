@@ -61,11 +61,11 @@ void bed_close(struct bed *bed);
 /* Wakes all that wait, from this thread. */
 void bed_wake_all(struct bed *bed);
 
-/* Wait, at most ten seconds each, for exactly `n` calls that wait, `n` slots in use, and for `n`
- * cancelled calls or more. */
-bool bed_has_waiting(struct bed *bed, size_t n);
-bool bed_has_in_use(const struct bed *bed, size_t n);
-bool bed_has_cancelled(const struct bed *bed, size_t n);
+/* Calls that wait now. */
+size_t bed_n_waiting(struct bed *bed);
+
+/* Slots in use now. */
+size_t bed_n_in_use(const struct bed *bed);
 
 /* A connection that speaks HTTP/2 by hand: what begins it is sent, nothing is read. */
 int bed_connect_by_hand(const struct bed *bed);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/wait_for.h"
 #include "tests/unit/rpc/grpc/bed.h"
 
 #define PING "\0\0\x08\6\0\0\0\0\0weirweir"
@@ -70,7 +71,7 @@ Test(core_args, bound_the_headers_of_a_call)
     cr_assert_eq(call_with_header(&other, 100 * 1024), GRPC_STATUS_RESOURCE_EXHAUSTED);
     cr_assert_eq(call_with_header(&bed.client, 1), GRPC_STATUS_OK);
     wr_grpc_client_close(&other);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 }
 
 static void read_all(int fd, unsigned char *bytes, size_t len)

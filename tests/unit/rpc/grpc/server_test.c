@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "tests/support/wait_for.h"
 #include "tests/unit/rpc/grpc/bed.h"
 
 #define S(literal) ((struct wr_str) WR_STR(literal))
@@ -110,7 +111,7 @@ Test(server, lets_calls_wait_for_a_slot)
     for (size_t n_answered = 0; n_answered < 10;) {
         const size_t n = 10 - n_answered < 4 ? 10 - n_answered : 4;
 
-        cr_assert(bed_has_waiting(&bed, n), "never more than there are slots");
+        WAIT_FOR(bed_n_waiting(&bed) == n); /* never more than there are slots */
         bed_wake_all(&bed);
         n_answered += n;
     }
@@ -135,7 +136,7 @@ Test(server, answers_what_is_in_flight_within_the_grace)
 
     struct wr_grpc_client_call *const call = begin_wait(&bed);
 
-    cr_assert(bed_has_waiting(&bed, 1));
+    WAIT_FOR(bed_n_waiting(&bed) == 1);
     cr_assert_eq(wr_thread_start(&stopper, "stopper", stop_with_grace, NULL), WR_OK);
     bed_wake_all(&bed);
     cr_assert_eq(wr_grpc_client_call_end(call), GRPC_STATUS_OK);
@@ -176,7 +177,7 @@ Test(server, ends_idle_streams_that_hold_every_slot, .timeout = 30)
     for (size_t i = 0; i < 8; i++) {
         streams[i] = wr_grpc_client_call_new(&bed.client, ECHO_STREAM, WR_GRPC_CLIENT_FOREVER);
     }
-    cr_assert(bed_has_in_use(&bed, 4), "as many as there are slots; the others wait");
+    WAIT_FOR(bed_n_in_use(&bed) == 4); /* as many as there are slots; the others wait */
     cr_assert_eq(wr_thread_start(&stopper, "stopper", stop_with_grace, NULL), WR_OK);
     for (size_t i = 0; i < 8; i++) {
         cr_assert_neq(wr_grpc_client_call_end(streams[i]), GRPC_STATUS_OK);
@@ -202,15 +203,15 @@ Test(server, cancels_what_outlasts_the_grace_and_waits_for_the_store)
     struct wr_grpc_client_call *const stream =
         wr_grpc_client_call_new(&bed.client, ECHO_STREAM, WR_GRPC_CLIENT_FOREVER);
 
-    cr_assert(bed_has_waiting(&bed, 1));
-    cr_assert(bed_has_in_use(&bed, 2));
+    WAIT_FOR(bed_n_waiting(&bed) == 1);
+    WAIT_FOR(bed_n_in_use(&bed) == 2);
     cr_assert_eq(wr_thread_start(&stopper, "stopper", stop_at_once, NULL), WR_OK);
     cr_assert_neq(wr_grpc_client_call_end(call), GRPC_STATUS_OK);
     cr_assert_neq(wr_grpc_client_call_end(stream), GRPC_STATUS_OK);
     wr_grpc_client_call_free(call);
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_cancelled(&bed, 1));
-    cr_assert(bed_has_in_use(&bed, 1));
+    WAIT_FOR(atomic_load(&bed.n_cancelled) >= 1);
+    WAIT_FOR(bed_n_in_use(&bed) == 1);
     bed_wake_all(&bed);
     wr_thread_join(&stopper);
     bed_close(&bed);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/wait_for.h"
 #include "tests/unit/rpc/grpc/bed.h"
 
 #define S(literal) ((struct wr_str) WR_STR(literal))
@@ -57,7 +58,7 @@ static void expect_status(struct wr_grpc_client_call *made, grpc_status_code wan
 Test(slot, answers_inline)
 {
     expect_reply(call(ECHO, S("hello")), S("hello"));
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_eq(atomic_load(&bed.n_closed), 1);
     cr_assert_eq(atomic_load(&bed.n_cancelled), 0);
 }
@@ -67,7 +68,7 @@ Test(slot, is_used_again_and_again)
     for (int i = 0; i < 3000; i++) {
         expect_reply(call(ECHO, S("again")), S("again"));
     }
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_eq(atomic_load(&bed.n_closed), 3000);
 }
 
@@ -106,7 +107,7 @@ Test(slot, takes_a_message_of_4_MiB_and_refuses_one_byte_more)
     expect_status(call(ECHO, (struct wr_str){.ptr = bytes, .len = 4 * MIB + 1}),
                   GRPC_STATUS_RESOURCE_EXHAUSTED);
     expect_reply(call(ECHO, S("next")), S("next"));
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     free(bytes);
 }
 
@@ -133,7 +134,7 @@ Test(slot, unpacks_gzip_up_to_the_bound)
                  (struct wr_str){.ptr = bytes, .len = 4 * MIB});
     expect_status(call_gzip((struct wr_str){.ptr = bytes, .len = 4 * MIB + 1}),
                   GRPC_STATUS_RESOURCE_EXHAUSTED);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     free(bytes);
 }
 
@@ -182,7 +183,7 @@ Test(slot, answers_a_method_that_is_not_served)
 {
     expect_status(call("/test.Test/Nothing", S("x")), GRPC_STATUS_UNIMPLEMENTED);
     expect_status(call("/\x01 odd", S("x")), GRPC_STATUS_UNIMPLEMENTED);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_eq(wr_metrics_sum(bed.metrics, WR_METRIC_CALLS_UNIMPLEMENTED), 2);
 }
 
@@ -190,11 +191,11 @@ Test(slot, answers_after_a_wake_from_another_thread)
 {
     struct wr_grpc_client_call *const made = call(WAIT, S("later"));
 
-    cr_assert(bed_has_waiting(&bed, 1));
-    cr_assert(bed_has_in_use(&bed, 1));
+    WAIT_FOR(bed_n_waiting(&bed) == 1);
+    WAIT_FOR(bed_n_in_use(&bed) == 1);
     bed_wake_all(&bed);
     expect_reply(made, S("later"));
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_eq(atomic_load(&bed.n_closed), 1);
 }
 
@@ -202,13 +203,13 @@ Test(slot, sees_a_cancel_while_it_waits_and_stays_until_woken)
 {
     struct wr_grpc_client_call *const made = call(WAIT, S("never"));
 
-    cr_assert(bed_has_waiting(&bed, 1));
+    WAIT_FOR(bed_n_waiting(&bed) == 1);
     wr_grpc_client_call_cancel(made);
     expect_status(made, GRPC_STATUS_CANCELLED);
-    cr_assert(bed_has_cancelled(&bed, 1));
-    cr_assert(bed_has_in_use(&bed, 1), "the store still has its reference");
+    WAIT_FOR(atomic_load(&bed.n_cancelled) >= 1);
+    WAIT_FOR(bed_n_in_use(&bed) == 1); /* the store still has its reference */
     bed_wake_all(&bed);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_eq(atomic_load(&bed.n_woken), 1);
     cr_assert_eq(atomic_load(&bed.n_closed), 0);
 }
@@ -218,11 +219,11 @@ Test(slot, ends_a_call_whose_deadline_passes_while_it_waits)
     struct wr_grpc_client_call *const made = wr_grpc_client_call_new(&bed.client, WAIT, 300);
 
     cr_assert(wr_grpc_client_call_send(made, S("late")));
-    cr_assert(bed_has_waiting(&bed, 1));
+    WAIT_FOR(bed_n_waiting(&bed) == 1);
     expect_status(made, GRPC_STATUS_DEADLINE_EXCEEDED);
-    cr_assert(bed_has_cancelled(&bed, 1));
+    WAIT_FOR(atomic_load(&bed.n_cancelled) >= 1);
     bed_wake_all(&bed);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 }
 
 Test(slot, leaves_nothing_behind_when_wakes_and_cancels_race)
@@ -234,7 +235,7 @@ Test(slot, leaves_nothing_behind_when_wakes_and_cancels_race)
         for (size_t i = 0; i < n / 2; i++) {
             made[i] = call(WAIT, S("race"));
         }
-        cr_assert(bed_has_waiting(&bed, n / 2));
+        WAIT_FOR(bed_n_waiting(&bed) == n / 2);
         for (size_t i = 0; i < n / 2; i++) {
             wr_grpc_client_call_cancel(made[i]);
             if (i == round * 10) {
@@ -245,7 +246,7 @@ Test(slot, leaves_nothing_behind_when_wakes_and_cancels_race)
             (void) wr_grpc_client_call_end(made[i]);
             wr_grpc_client_call_free(made[i]);
         }
-        cr_assert(bed_has_in_use(&bed, 0));
+        WAIT_FOR(bed_n_in_use(&bed) == 0);
     }
     cr_assert_eq(atomic_load(&bed.n_woken), 10 * n / 2);
     cr_assert_eq(atomic_load(&bed.n_closed) + atomic_load(&bed.n_cancelled), 10 * n / 2);
@@ -254,12 +255,12 @@ Test(slot, leaves_nothing_behind_when_wakes_and_cancels_race)
 Test(slot, gives_back_what_a_giant_took)
 {
     expect_reply(call(HUGE_ARENA, S("small")), S("small"));
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 
     const size_t first = bed_arena_bytes(&bed);
 
     expect_reply(call(HUGE_ARENA, S("small")), S("small"));
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_lt(bed_arena_bytes(&bed), 64 * 1024, "%zu then %zu bytes", first,
                  bed_arena_bytes(&bed));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rpc/grpc/slot.h"
+#include "tests/support/wait_for.h"
 #include "tests/unit/rpc/grpc/bed.h"
 
 #define S(literal) ((struct wr_str) WR_STR(literal))
@@ -46,11 +47,11 @@ Test(stream, echoes_until_the_half_close)
     for (int i = 0; i < 200; i++) {
         expect_echo(stream, i % 2 == 0 ? S("even") : S(""));
     }
-    cr_assert(bed_has_in_use(&bed, 1));
+    WAIT_FOR(bed_n_in_use(&bed) == 1);
     wr_grpc_client_call_half_close(stream);
     cr_assert_eq(wr_grpc_client_call_end(stream), GRPC_STATUS_OK);
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     cr_assert_eq(atomic_load(&bed.n_closed), 1);
 }
 
@@ -65,7 +66,7 @@ Test(stream, sends_what_was_queued_before_the_end)
     cr_assert_eq(wr_grpc_client_call_end(stream), GRPC_STATUS_UNAVAILABLE);
     cr_assert(wr_str_equal(wr_grpc_client_call_text(stream), S("enough")));
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_in_use(&bed, 0), "though the caller never half-closed");
+    WAIT_FOR(bed_n_in_use(&bed) == 0); /* though the caller never half-closed */
 }
 
 Test(stream, ends_when_more_is_queued_than_the_bound)
@@ -83,7 +84,7 @@ Test(stream, ends_when_more_is_queued_than_the_bound)
     cr_assert_eq(wr_grpc_client_call_end(stream), GRPC_STATUS_RESOURCE_EXHAUSTED);
     cr_assert_eq(n_received, WR_GRPC_OUTBOX_MAX + 1, "%zu came", n_received);
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     free(large);
 }
 
@@ -91,11 +92,11 @@ Test(stream, cancelled_before_a_message_leaves_nothing)
 {
     struct wr_grpc_client_call *const stream = begin(ECHO_STREAM);
 
-    cr_assert(bed_has_in_use(&bed, 1));
+    WAIT_FOR(bed_n_in_use(&bed) == 1);
     wr_grpc_client_call_cancel(stream);
     cr_assert_eq(wr_grpc_client_call_end(stream), GRPC_STATUS_CANCELLED);
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     /* The cancel may look like a half-close, which is a message. */
     cr_assert_leq(atomic_load(&bed.n_cancelled) + atomic_load(&bed.n_closed), 1);
 }
@@ -108,8 +109,8 @@ Test(stream, cancelled_between_messages_is_closed)
     wr_grpc_client_call_cancel(stream);
     (void) wr_grpc_client_call_end(stream);
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_cancelled(&bed, 1));
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(atomic_load(&bed.n_cancelled) >= 1);
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 }
 
 Test(stream, cancelled_with_a_full_queue_leaves_nothing)
@@ -124,7 +125,7 @@ Test(stream, cancelled_with_a_full_queue_leaves_nothing)
     wr_grpc_client_call_cancel(stream);
     (void) wr_grpc_client_call_end(stream);
     wr_grpc_client_call_free(stream);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
     free(large);
 }
 
@@ -138,12 +139,12 @@ Test(stream, of_which_1100_live_on_one_connection)
     for (size_t i = 0; i < N_STREAMS; i++) {
         expect_echo(streams[i], S("here"));
     }
-    cr_assert(bed_has_in_use(&bed, N_STREAMS));
+    WAIT_FOR(bed_n_in_use(&bed) == N_STREAMS);
     cr_assert_eq(wr_metrics_sum(bed.metrics, WR_METRIC_CONNECTIONS), 1);
     for (size_t i = 0; i < N_STREAMS; i++) {
         wr_grpc_client_call_half_close(streams[i]);
         cr_assert_eq(wr_grpc_client_call_end(streams[i]), GRPC_STATUS_OK);
         wr_grpc_client_call_free(streams[i]);
     }
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 }

@@ -2,13 +2,12 @@
 #include "rpc/grpc/lane.h"
 
 #include <criterion/criterion.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/wait_for.h"
 #include "tests/unit/rpc/grpc/bed.h"
 
-#define PATIENCE_MS 20000
 #define TYPE_DATA 0
 #define TYPE_HEADERS 1
 #define END_STREAM 1
@@ -103,18 +102,6 @@ static void send_call(int fd, unsigned stream)
     cr_assert_eq(write(fd, bytes, len), (ssize_t) len);
 }
 
-static bool has_given_up(size_t n)
-{
-    for (int left_ms = PATIENCE_MS; wr_metrics_sum(bed.metrics, WR_METRIC_CALLS_UNREAD) < n;
-         left_ms--) {
-        if (left_ms == 0) {
-            return false;
-        }
-        (void) poll(NULL, 0, 1);
-    }
-    return true;
-}
-
 static bool is_served(void)
 {
     struct wr_str got = {0};
@@ -138,10 +125,10 @@ Test(unread, answers_are_given_up_the_oldest_first_and_others_are_served)
     for (unsigned i = 0; i < N_CALLS; i++) {
         send_call(fd, 2 * i + 1);
     }
-    cr_assert(has_given_up(100));
+    WAIT_FOR(wr_metrics_sum(bed.metrics, WR_METRIC_CALLS_UNREAD) >= 100);
     cr_assert(is_served(), "with four slots, and thousands of answers that are stuck");
     (void) close(fd);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 }
 
 Test(unread, answers_are_kept_while_they_are_few)
@@ -153,8 +140,8 @@ Test(unread, answers_are_kept_while_they_are_few)
         send_call(fd, 2 * i + 1);
     }
     cr_assert(is_served());
-    cr_assert(bed_has_in_use(&bed, 1000));
+    WAIT_FOR(bed_n_in_use(&bed) == 1000);
     cr_assert_eq(wr_metrics_sum(bed.metrics, WR_METRIC_CALLS_UNREAD), 0);
     (void) close(fd);
-    cr_assert(bed_has_in_use(&bed, 0));
+    WAIT_FOR(bed_n_in_use(&bed) == 0);
 }
