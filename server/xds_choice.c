@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 #define MAX_MESSAGE_BYTES (64 << 20)
 #define PAIRS_MAX 64
 #define PORT_MAX 65535
+#define PORT_DIGITS 5
 
 /* One `name`, `value` of a list. */
 struct pair {
@@ -103,9 +106,10 @@ static bool choose_headers(const struct wr_options *options, struct wr_arena *ar
 
 static bool is_port(const char *text)
 {
-    const size_t len = strspn(text, "0123456789");
+    uint64_t port = 0;
 
-    return len > 0 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) - 1 < PORT_MAX;
+    return strlen(text) <= PORT_DIGITS && wr_number_parse(wr_str_of(text), PORT_MAX, &port) &&
+           port > 0;
 }
 
 /* C core takes more than that: another scheme for a name, and a port that is too large for another

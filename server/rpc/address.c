@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "base/number.h"
+
 #define HOST_SIZE 256
+#define PORT_DIGITS 5
 
 static enum wr_err refuse(const char *reason, const char **out_reason)
 {
@@ -45,19 +48,13 @@ static enum wr_err parse_unix(struct wr_str path, struct wr_address *out_address
 
 static bool parse_port(struct wr_str text, uint16_t *out_port)
 {
-    unsigned long port = 0;
+    uint64_t port = 0;
 
-    if (text.len == 0 || text.len > 5) {
+    if (text.len > PORT_DIGITS || !wr_number_parse(text, UINT16_MAX, &port)) {
         return false;
     }
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
-            return false;
-        }
-        port = port * 10 + (unsigned long) (text.ptr[i] - '0');
-    }
     *out_port = (uint16_t) port;
-    return port <= UINT16_MAX;
+    return true;
 }
 
 /* At the last colon, since an IPv6 address may come without brackets; those are taken off. */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "limit/unit.h"
 #include "rules/duration.h"
-#include "simulate/number.h"
 
 #define MAX_RATE 1000000000
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "simulate/number.h"
+#include "base/number.h"
 
 #define FORM "a line is TIME[,HITS], as in 1767225600.25,1"
 

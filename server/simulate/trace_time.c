@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "limit/calendar.h"
-#include "simulate/number.h"
 
 #define US_PER_S INT64_C(1000000)
 #define END_S INT64_C(7258118400) /* 2200-01-01 */

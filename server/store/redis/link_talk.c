@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <hiredis/hiredis.h>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "store/redis/command.h"
 #include "store/redis/fault.h"
 #include "store/redis/link_inside.h"
@@ -125,16 +125,13 @@ bool wr_redis_link_greet(struct wr_redis_link *link)
 /* A text of digits, at most `max`; -1: it is none. */
 static int64_t number_of(const struct redisReply *reply, int64_t max)
 {
-    char *end = NULL;
+    uint64_t number = 0;
 
-    if (reply->str == NULL) {
-        return -1;
-    }
-    errno = 0;
-
-    const long long number = strtoll(reply->str, &end, 10);
-
-    return errno == 0 && *end == '\0' && number >= 0 && number <= max ? number : -1;
+    return reply->str != NULL &&
+                   wr_number_parse((struct wr_str){.ptr = reply->str, .len = reply->len},
+                                   (uint64_t) max, &number)
+               ? (int64_t) number
+               : -1;
 }
 
 static void read_time(struct wr_redis_link *link, const struct redisReply *reply)

@@ -6,6 +6,8 @@
 
 #include <hiredis/hiredis.h>
 
+#include "base/number.h"
+
 #define HOST_MAX 255 /* the longest name of a host, RFC 1035 section 2.3.4 */
 
 /* What a reply says about one node. */
@@ -271,17 +273,16 @@ bool wr_redis_slots_read_slots(const struct redisReply *reply,
 /* The decimal number at `*at`, which is moved behind it. */
 static bool read_number(struct wr_str text, size_t *at, unsigned max, unsigned *out_number)
 {
-    const size_t begin = *at;
-    unsigned number = 0;
+    struct wr_str digits = {.ptr = text.ptr + *at, .len = text.len - *at};
+    uint64_t number = 0;
 
-    for (; *at < text.len && text.ptr[*at] >= '0' && text.ptr[*at] <= '9'; ++*at) {
-        number = number * 10 + (unsigned) (text.ptr[*at] - '0');
-        if (number > max) {
-            return false;
-        }
+    digits.len = wr_number_digits(digits);
+    *at += digits.len;
+    if (!wr_number_parse(digits, max, &number)) {
+        return false;
     }
-    *out_number = number;
-    return *at > begin;
+    *out_number = (unsigned) number;
+    return true;
 }
 
 /* HOST:PORT up to a blank; an address of IPv6 has colons, too, and no brackets. */

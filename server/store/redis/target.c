@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/str.h"
 
 #define MAX_DATABASE 65535
+#define MAX_DIGITS 5 /* of a database, or a port */
 
 /* What a parse is about: filled from the left to the right of the text. */
 struct parse {
@@ -85,19 +87,13 @@ static bool take_prefix(struct wr_str *text, const char *prefix)
 
 static bool parse_number(struct wr_str text, unsigned max, unsigned *out_number)
 {
-    unsigned number = 0;
+    uint64_t number = 0;
 
-    if (text.len == 0 || text.len > 5) {
+    if (text.len > MAX_DIGITS || !wr_number_parse(text, max, &number)) {
         return false;
     }
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
-            return false;
-        }
-        number = number * 10 + (unsigned) (text.ptr[i] - '0');
-    }
-    *out_number = number;
-    return number <= max;
+    *out_number = (unsigned) number;
+    return true;
 }
 
 static int hex_digit(char sign)

@@ -5,6 +5,8 @@
 
 #include <hiredis/hiredis.h>
 
+#include "base/number.h"
+
 #define MAX_EPOCH (INT64_MAX / 10 - 1)
 
 static struct wr_str text_of(const struct redisReply *reply)
@@ -22,18 +24,9 @@ static bool is(struct wr_str text, const char *word)
 /* Digits alone; -1: it is no number up to `max`. */
 static int64_t number_of(struct wr_str text, int64_t max)
 {
-    int64_t number = 0;
+    uint64_t number = 0;
 
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
-            return -1;
-        }
-        number = number * 10 + (text.ptr[i] - '0');
-        if (number > max) {
-            return -1;
-        }
-    }
-    return text.len > 0 ? number : -1;
+    return wr_number_parse(text, (uint64_t) max, &number) ? (int64_t) number : -1;
 }
 
 bool wr_redis_witness_read_address(const struct redisReply *reply,

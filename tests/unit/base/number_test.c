@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulate/number.h"
+#include "base/number.h"
 
 #include <criterion/criterion.h>
 

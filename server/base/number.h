@@ -4,8 +4,8 @@
  *
  * Threads: pure functions.
  */
-#ifndef WR_SIMULATE_NUMBER_H
-#define WR_SIMULATE_NUMBER_H
+#ifndef WR_BASE_NUMBER_H
+#define WR_BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
