@@ -10,7 +10,7 @@
 #define ROWS_MIN 100
 
 /* What comes before and behind the part of the script. */
-static const char before[] = "local run = {most = 9007199254740991} ";
+static const char before[] = "local run, kinds = {most = 9007199254740991}, {true} ";
 static const char behind[] =
     " return string.format('%.0f %.0f', (run.muldiv(ARGV[1] + 0, ARGV[2] + 0, "
     "ARGV[3] + 0)), run.muldiv_up(ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0))";

@@ -7,9 +7,7 @@
 -- of another time; start_of(take, ending), of the window that ends then, or when that is over, of one
 -- that begins.
 local function make_aligned_window(number, alignment)
-
   local function decode(text, take)
-
     local stored, ending, used = number, 0, 0
 
     if text and #text ~= 17 then
@@ -35,7 +33,7 @@ local function make_aligned_window(number, alignment)
     local remains = take.limit - (state.used + hits)
     local left = state.ending - run.now
 
-    return remains < 0 and run.over or remains, alignment.n_parameters == 0 and math.min(left, take.length) or left
+    return remains < 0 and run.over or remains, alignment.is_calendar and left or math.min(left, take.length)
   end
 
   local function add(state, _, hits)
@@ -55,7 +53,6 @@ local function make_aligned_window(number, alignment)
   end
 
   return {
-    n_parameters = alignment.n_parameters,
     start_of = alignment.start_of,
     decode = decode,
     judge = judge,
@@ -66,9 +63,9 @@ local function make_aligned_window(number, alignment)
 end
 
 -- At the first hit after the last one ended.
-makers[5] = function()
-  return make_aligned_window(5, {
-    n_parameters = 0,
+if kinds[5] then
+  kinds[5] = make_aligned_window(5, {
+    is_calendar = false,
     end_of = function(take)
       return run.now + take.length
     end,
@@ -82,7 +79,7 @@ makers[5] = function()
 end
 
 -- The calendar's. By lengths, where the caller's clock is so far off that the ends do not do.
-makers[6] = function()
+if kinds[6] then
   -- The end that comes after `time`.
   local function end_after(take, time)
     local ends = {take.a, take.b, take.c, take.d, take.e}
@@ -95,8 +92,8 @@ makers[6] = function()
     return take.e + (math.floor((time - take.e) / take.length) + 1) * take.length
   end
 
-  return make_aligned_window(6, {
-    n_parameters = 5,
+  kinds[6] = make_aligned_window(6, {
+    is_calendar = true,
     end_of = function(take)
       return end_after(take, run.now)
     end,
@@ -118,13 +115,13 @@ makers[6] = function()
 end
 
 -- At multiples of their length, as kind 0: for what has to be a string.
-makers[7] = function()
+if kinds[7] then
   local function end_of(take)
     return run.now - run.now % take.length + take.length
   end
 
-  return make_aligned_window(7, {
-    n_parameters = 0,
+  kinds[7] = make_aligned_window(7, {
+    is_calendar = false,
     end_of = end_of,
     goes_on = function(take, ending)
       return ending - end_of(take) <= take.length

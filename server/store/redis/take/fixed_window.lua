@@ -7,7 +7,7 @@
 -- A key that names its window, in the incumbent's form, has one window in its life, and its time to
 -- live says nothing but that there is one: the incumbent lets it live longer, and the clock that
 -- named it need not agree with this one. It lives for a window's length here.
-makers[0] = function()
+if kinds[0] then
   local function read(take)
     local text = run.get(take.key)
     local length = take.length
@@ -75,8 +75,7 @@ makers[0] = function()
     end
   end
 
-  return {
-    n_parameters = 0,
+  kinds[0] = {
     read = read,
     judge = judge,
     add = add,

@@ -1,10 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- All others: each counter is read once, judged and charged as a table, and written once. A write
--- that Redis refuses (full, read-only) raises its error; it is the first one then, so nothing was
--- charged.
---
--- A kind of limit is
---   n_parameters                     numbers behind the record of a take: take.a to take.e
+-- What kinds of limits have in common. A kind is
 --   decode(text, take)               its state now; `text` is false when there is none; nil when it
 --                                    is something else
 --   judge(state, take, hits, is_all) what remains after `hits` more, or OVER; and the time of reset;
@@ -21,17 +16,13 @@
 -- All but fixed windows of the epoch are strings that begin with the number of their kind. What
 -- they hold says when it ends; they have a time to live as long, set by every write, so one that
 -- was lost comes back, and meanwhile locks nobody out.
---
--- What is made at every run costs time. So functions share one table, as each local that they take
--- from outside costs; tables have all their fields from the beginning, as growing costs; and a kind
--- is made when it is asked for.
 local run = {
   now = now,
   over = OVER,
-  foreign = FOREIGN,
   most = COUNT_MAX,
-  is_dated = false, -- do keys name their windows
+  is_dated = is_dated, -- do keys name their windows
   tells_wait = true, -- or is all that is asked whether a take is over
+  has_twins = false, -- takes of one key
   n_repaired = 0, -- counters found without a time to live
   n_restarted = 0, -- counters of another time, begun anew
   get = false,
@@ -43,7 +34,6 @@ local run = {
   muldiv = false,
   muldiv_up = false,
 }
-local makers = {[0] = false, false, false, false, false, false, false, false}
 
 -- The text at `key`, false when there is none, nil when it is no text.
 function run.get(key)
@@ -63,23 +53,26 @@ function run.is_count(number)
   return number >= 0 and number <= run.most and number % 1 == 0
 end
 
+-- A number is slow to print where Redis does it.
 function run.set(key, text, expiry)
-  redis.call('SET', key, text, 'PXAT', math.ceil(expiry / 1000))
+  redis.call('SET', key, text, 'PXAT', string.format('%.0f', math.ceil(expiry / 1000)))
 end
 
 -- As limit/after.h: what a take leaves on the counter, what `used`, after it, has to fall to, and
 -- the reset when it has already.
-function run.after_charge(is_over, hits, is_all)
-  return is_over and not is_all and 0 or hits
-end
-
-function run.after_target(take, is_over, used)
-  return math.max((is_over and take.limit or used) - 1, 0)
-end
-
-function run.after_reset_at_once(take, is_over)
-  if not is_over then
-    return 0
+if kinds[1] or kinds[2] or kinds[3] or kinds[4] then
+  function run.after_charge(is_over, hits, is_all)
+    return is_over and not is_all and 0 or hits
   end
-  return take.limit > 0 and 1 or take.length
+
+  function run.after_target(take, is_over, used)
+    return math.max((is_over and take.limit or used) - 1, 0)
+  end
+
+  function run.after_reset_at_once(take, is_over)
+    if not is_over then
+      return 0
+    end
+    return take.limit > 0 and 1 or take.length
+  end
 end

@@ -2,7 +2,7 @@
 -- Sliding buckets: '<BBI2ddd' of the kind, the width of a count in bytes, n, when the newest bucket
 -- is forgotten, the sum, and how long a bucket lasts; then the counts from the oldest that has hits
 -- to the newest. A take has its n behind it. Counts are as wide as the largest asks for.
-makers[2] = function()
+if kinds[2] then
   local HEAD_LENGTH = 28
   local FORMATS = {[2] = '<I2', [4] = '<I4', [8] = '<d'}
 
@@ -221,8 +221,7 @@ makers[2] = function()
       struct.pack(FORMATS[width], state.newest), expiry
   end
 
-  return {
-    n_parameters = 1,
+  kinds[2] = {
     decode = decode,
     judge = judge,
     add = add,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A sliding log: '<Bdd' of its kind, when it expires, and the sum; then '<dd' an entry: stamp and
 -- hits, from the oldest to the newest.
-makers[3] = function()
+if kinds[3] then
   local HEAD_LENGTH, ENTRY_LENGTH = 17, 16
   local MOST_ENTRIES = 1000
 
@@ -187,8 +187,7 @@ makers[3] = function()
       state.text:sub(state.from, state.to) .. state.added .. newest, state.expiry
   end
 
-  return {
-    n_parameters = 0,
+  kinds[3] = {
     decode = decode,
     judge = judge,
     add = add,

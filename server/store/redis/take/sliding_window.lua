@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A sliding window: '<Bddd' of its kind, when it expires, the hits of the window before and of the
 -- current one.
-makers[1] = function()
+if kinds[1] then
   local function decode(text, take)
     local length = take.length
     local elapsed = run.now % length
@@ -95,8 +95,7 @@ makers[1] = function()
     return struct.pack('<Bddd', 1, state.expiry, state.previous, state.current), state.expiry
   end
 
-  return {
-    n_parameters = 0,
+  kinds[1] = {
     decode = decode,
     judge = judge,
     add = add,

@@ -121,7 +121,7 @@ local function make_warm_up(number, inner)
       return true_wait(state, take, now, is_all and hits or 0, last, is_all)
     end
 
-    local after = {stamp = now.stamp, interval = now.interval, owed = now.owed, stored_expiry = 0, is_changed = false}
+    local after = {stamp = now.stamp, interval = now.interval, owed = now.owed, is_changed = false}
 
     if hits > 0 then
       inner.judge(after, take, hits, is_all)
@@ -186,7 +186,6 @@ local function make_warm_up(number, inner)
   end
 
   return {
-    n_parameters = inner.n_parameters,
     decode = decode,
     judge = judge,
     add = add,
@@ -194,4 +193,14 @@ local function make_warm_up(number, inner)
     give = give,
     encode = encode,
   }
+end
+
+if warms_up then
+  for i = 1, #takes do
+    local number = takes[i].kind
+
+    if number >= 128 and not kinds[number] then
+      kinds[number] = make_warm_up(number - 128, kinds[number - 128])
+    end
+  end
 end
