@@ -30,6 +30,18 @@ Test(redis_script, what_wakes_too_late_counts_nothing_but_what_must_be_booked)
     expect_left(takes[2], 1);
 }
 
+Test(redis_script, what_is_too_late_altogether_counts_nothing)
+{
+    struct wr_take takes[] = {charge_of("a", 1), charge_of("b", 1)};
+
+    for (size_t n = 1; n <= 2; n++) {
+        cr_assert_eq(charge(takes, n, DAY + 1, DAY), WR_REDIS_SCRIPT_ANSWERED);
+        cr_assert_eq(script_bed.notes.n_late, n);
+        cr_assert_eq(takes[n - 1].answer, WR_TAKE_LATE);
+        expect_answer("0", wr_script_bed_ask(&script_bed, "EXISTS a b"));
+    }
+}
+
 Test(redis_script, a_full_server_charges_nothing)
 {
     struct wr_take takes[] = {charge_of("a", 1), charge_of("b", 1)};
