@@ -2,29 +2,20 @@
 #include "store/redis/sentinel.h"
 
 #include <criterion/criterion.h>
-#include <hiredis/hiredis.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/metrics.h"
-#include "store/redis/loop.h"
-#include "store/redis/route.h"
 #include "store/redis/target.h"
 #include "tests/support/capture.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
-#include "tests/support/wait_for.h"
+#include "tests/unit/store/route_bed.h"
 
 #define N 3 /* sentinels, and servers */
-#define PATIENCE_US WAIT_FOR_PATIENCE_US
 #define NEWS                                                                                       \
     "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$31\r\nm 127.0.0.1 9999 127.0.0.1 9998\r\n"
-
-/* What stands for a charge. */
-#define CHARGE "*1\r\n$4\r\nINCR\r\n"
 
 /* One sentinel, or one server. */
 struct peer {
@@ -42,28 +33,15 @@ struct peer {
 };
 
 struct bed {
+    struct route_bed base;
     struct peer sentinels[N], servers[N];
-    struct wr_metrics *metrics;
-    struct wr_redis_loop *loop;
-    struct wr_redis_route *route;
     struct wr_redis_address addresses[N];
     struct wr_redis_target target;
     struct wr_redis_route_frame frame;
-    atomic_bool is_ready;
     struct capture capture;
 };
 
 static struct bed bed;
-
-/* A charge on its way. */
-struct charge {
-    struct wr_redis_job job;
-    struct wr_redis_request request;
-    int64_t timeout_us;
-    enum wr_redis_end end;
-    char error[64];
-    sem_t is_over;
-};
 
 static bool is(struct wr_str word, const char *text)
 {
@@ -160,12 +138,6 @@ static const char *server_answer(void *context, const struct wr_str *words, size
 
 /* ---- the bed ---- */
 
-static void told_ready(void *context, bool is_ready)
-{
-    (void) context;
-    atomic_store(&bed.is_ready, is_ready);
-}
-
 static void start(struct peer *peer, wr_fake_answer_fn answer)
 {
     peer->fake = wr_fake_redis_start_tcp(answer, peer, peer->port);
@@ -198,64 +170,40 @@ static void make(void)
         .n_addresses = N,
         .primary_name = "m",
     };
-    bed.metrics = wr_metrics_new();
-    cr_assert_eq(wr_redis_loop_new("test-loop", wr_metrics_block_new(bed.metrics), &bed.loop),
-                 WR_OK);
+    route_bed_init(&bed.base);
     bed.frame = (struct wr_redis_route_frame){
-        .link = {.loop = bed.loop,
+        .link = {.loop = bed.base.loop,
                  .limits = {.connect_timeout_us = PATIENCE_US,
                             .slow_us = PATIENCE_US,
                             .pause_min_us = 1000,
                             .pause_max_us = 10000,
                             .breaker_timeouts = 1000}},
-        .on_ready = told_ready,
+        .on_ready = route_bed_told_ready,
+        .context = &bed.base,
     };
-}
-
-static void open_route(struct wr_redis_job *job)
-{
-    (void) job;
-    bed.route->ops->open(bed.route);
-}
-
-static void close_route(struct wr_redis_job *job)
-{
-    (void) job;
-    bed.route->ops->close(bed.route);
-}
-
-static void on_loop(wr_redis_job_fn run)
-{
-    struct wr_redis_job job = {.run = run};
-
-    wr_redis_loop_call(bed.loop, &job);
 }
 
 static void begin(void)
 {
-    cr_assert_eq(wr_redis_sentinel_new(&bed.frame, &bed.target, &bed.route), WR_OK);
-    cr_assert_eq(wr_redis_loop_start(bed.loop), WR_OK);
-    on_loop(open_route);
+    cr_assert_eq(wr_redis_sentinel_new(&bed.frame, &bed.target, &bed.base.route), WR_OK);
+    route_bed_open(&bed.base);
 }
 
 static void begin_and_wait(void)
 {
     begin();
-    WAIT_FOR(atomic_load(&bed.is_ready));
+    WAIT_FOR(atomic_load(&bed.base.is_ready));
 }
 
 static void clear(void)
 {
-    on_loop(close_route);
-    cr_assert_not(atomic_load(&bed.is_ready));
-    wr_redis_loop_stop(bed.loop);
-    wr_redis_route_destroy(bed.route);
-    wr_redis_loop_destroy(bed.loop);
+    route_bed_close(&bed.base);
+    cr_assert_not(atomic_load(&bed.base.is_ready));
+    route_bed_fini(&bed.base);
     for (size_t i = 0; i < N; i++) {
         stop(&bed.sentinels[i]);
         stop(&bed.servers[i]);
     }
-    wr_metrics_destroy(bed.metrics);
 }
 
 static void name(size_t sentinel, int server, int epoch)
@@ -284,49 +232,9 @@ static void wait_for_look(size_t sentinel)
 
 /* ---- charges ---- */
 
-static void ended(struct wr_redis_request *request, enum wr_redis_end end,
-                  const struct redisReply *reply)
-{
-    struct charge *const charge = request->context;
-
-    charge->end = end;
-    (void) snprintf(charge->error, sizeof charge->error, "%s",
-                    reply != NULL && reply->type == REDIS_REPLY_ERROR ? reply->str : "");
-    (void) sem_post(&charge->is_over);
-}
-
-static void send_charge(struct wr_redis_job *job)
-{
-    struct charge *const charge = job->context;
-
-    charge->request.deadline_mono_us = wr_redis_loop_now(bed.loop) + charge->timeout_us;
-    wr_redis_request_start(&charge->request, bed.loop);
-    wr_redis_route_send(bed.route, &charge->request);
-}
-
-static void post(struct charge *charge, int64_t timeout_us)
-{
-    *charge = (struct charge){
-        .job = {.run = send_charge, .context = charge},
-        .request = {.bytes = wr_str_of(CHARGE), .on_end = ended, .context = charge},
-        .timeout_us = timeout_us,
-    };
-    cr_assert_eq(sem_init(&charge->is_over, 0, 0), 0);
-    wr_redis_loop_push(bed.loop, &charge->job);
-}
-
-static enum wr_redis_end wait_for_end(struct charge *charge)
-{
-    cr_assert_eq(sem_wait(&charge->is_over), 0);
-    return charge->end;
-}
-
 static bool counts(void)
 {
-    struct charge charge;
-
-    post(&charge, PATIENCE_US);
-    return wait_for_end(&charge) == WR_REDIS_REPLIED && charge.error[0] == '\0';
+    return route_bed_is_charged(&bed.base, 0);
 }
 
 static bool counts_at(size_t server)
@@ -343,7 +251,7 @@ static size_t connections(size_t server)
 
 static uint64_t n_changes(void)
 {
-    return wr_metrics_sum(bed.metrics, WR_METRIC_REDIS_PRIMARY_CHANGES);
+    return wr_metrics_sum(bed.base.metrics, WR_METRIC_REDIS_PRIMARY_CHANGES);
 }
 
 /* ---- tests ---- */
@@ -413,15 +321,15 @@ Test(redis_sentinel, a_refused_charge_is_counted_at_the_next_primary, .timeout =
 
 Test(redis_sentinel, a_refused_charge_ends_when_nobody_takes_over, .timeout = 60)
 {
-    struct charge charge;
+    struct route_charge charge;
 
     make();
     begin_and_wait();
     atomic_store(&bed.servers[0].is_replica, true);
-    post(&charge, 100000);
-    cr_assert_eq(wait_for_end(&charge), WR_REDIS_AWAY, "as soon as waiting is of no use");
+    route_charge_begin(&charge, &bed.base, 0, 100000);
+    cr_assert_eq(route_charge_finish(&charge), WR_REDIS_AWAY, "as soon as waiting is of no use");
     cr_assert_eq(atomic_load(&bed.servers[0].n_charges), 1);
-    WAIT_FOR(!atomic_load(&bed.is_ready));
+    WAIT_FOR(!atomic_load(&bed.base.is_ready));
     atomic_store(&bed.servers[0].is_replica, false);
     WAIT_FOR(counts_at(0));
     clear();
@@ -444,7 +352,7 @@ Test(redis_sentinel, is_asked_again_while_the_primary_is_a_replica, .timeout = 6
     atomic_store(&bed.servers[0].is_replica, true);
     begin();
     WAIT_FOR(atomic_load(&bed.sentinels[0].n_asked) > 3);
-    cr_assert_not(atomic_load(&bed.is_ready));
+    cr_assert_not(atomic_load(&bed.base.is_ready));
     name_all(1, 6);
     WAIT_FOR(counts_at(1));
     clear();
@@ -588,7 +496,7 @@ Test(redis_sentinel, says_what_is_wrong, .timeout = 60)
         } else {
             WAIT_FOR(wr_fake_redis_connections(bed.sentinels[0].fake) >= 3);
         }
-        on_loop(close_route);
+        route_bed_close(&bed.base);
         capture_stop(&bed.capture);
         (void) snprintf(place, sizeof place,
                         "Redis sentinel at 127.0.0.1:%u: ", bed.sentinels[0].port);
@@ -606,32 +514,32 @@ Test(redis_sentinel, says_what_is_wrong, .timeout = 60)
 
 Test(redis_sentinel, without_any_sentinel_requests_end_at_once, .timeout = 60)
 {
-    struct charge charge;
+    struct route_charge charge;
 
     make();
     for (size_t i = 0; i < N; i++) {
         stop(&bed.sentinels[i]);
     }
     begin();
-    post(&charge, PATIENCE_US);
-    cr_assert_eq(wait_for_end(&charge), WR_REDIS_AWAY);
+    route_charge_begin(&charge, &bed.base, 0, PATIENCE_US);
+    cr_assert_eq(route_charge_finish(&charge), WR_REDIS_AWAY);
     clear();
 }
 
 Test(redis_sentinel, closing_ends_what_is_on_its_way, .timeout = 60)
 {
-    struct charge charge;
+    struct route_charge charge;
 
     make();
     begin_and_wait();
     atomic_store(&bed.servers[0].is_silent, true);
-    post(&charge, PATIENCE_US);
+    route_charge_begin(&charge, &bed.base, 0, PATIENCE_US);
     WAIT_FOR(atomic_load(&bed.servers[0].n_charges) == 1);
     for (size_t i = 0; i < N; i++) {
         wr_fake_redis_freeze(bed.sentinels[i].fake, true);
     }
     clear();
-    cr_assert_eq(wait_for_end(&charge), WR_REDIS_LOST);
+    cr_assert_eq(route_charge_finish(&charge), WR_REDIS_LOST);
 }
 
 Test(redis_sentinel, without_memory_there_is_none, .timeout = 60)
@@ -643,10 +551,10 @@ Test(redis_sentinel, without_memory_there_is_none, .timeout = 60)
     for (; err != WR_OK; n++) {
         cr_assert_eq(err, WR_ERR_NO_MEMORY);
         failing_malloc_start(n);
-        err = wr_redis_sentinel_new(&bed.frame, &bed.target, &bed.route);
+        err = wr_redis_sentinel_new(&bed.frame, &bed.target, &bed.base.route);
         failing_malloc_stop();
     }
     cr_assert_gt(n, (size_t) 10);
-    cr_assert_eq(wr_redis_loop_start(bed.loop), WR_OK);
+    cr_assert_eq(wr_redis_loop_start(bed.base.loop), WR_OK);
     clear();
 }
