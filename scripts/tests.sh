@@ -149,8 +149,8 @@ e2e_programs=(weir weirctl weir_observed weir_slow_store client_threads libweir)
 part_e2e() {
     build_preset asan --target "${e2e_programs[@]}"
     build_preset release
-    # Three files at a time: most tests wait for a moment or for another process.
-    run_pytest "$root/tests/e2e" --ignore "$root/tests/e2e/test_drain.py" -n 3 --dist loadfile "$@"
+    # Four files at a time: most tests wait for a moment or for another process.
+    run_pytest "$root/tests/e2e" --ignore "$root/tests/e2e/test_drain.py" -n 4 --dist loadfile "$@"
 }
 
 # By itself: it has to keep up a load.
