@@ -198,22 +198,32 @@ static void refuse_command(const char *word, FILE *err)
     } else {
         fprintf(err, "weir: a word is neither a command nor part of an option");
     }
-    fprintf(err, "; commands are serve (the default), check and simulate; see weir --help\n");
+    fprintf(err,
+            "; commands are serve (the default), check, example and simulate; see weir --help\n");
 }
 
 static bool take_command(struct wr_command_line *line, FILE *err)
 {
-    if (line->n_operands > 0 && strcmp(line->operands[0], "check") == 0) {
-        line->operands++;
-        line->n_operands--;
-        if (line->command == WR_COMMAND_SERVE) {
-            line->command = WR_COMMAND_CHECK;
+    static const struct {
+        const char *word;
+        enum wr_command command;
+    } commands[] = {
+        {"serve", WR_COMMAND_SERVE},
+        {"check", WR_COMMAND_CHECK},
+        {"example", WR_COMMAND_EXAMPLE},
+    };
+    enum wr_command command = WR_COMMAND_SERVE;
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (line->n_operands > 0 && strcmp(line->operands[0], commands[i].word) == 0) {
+            command = commands[i].command;
+            line->operands++;
+            line->n_operands--;
+            break;
         }
-        return true;
     }
-    if (line->n_operands > 0 && strcmp(line->operands[0], "serve") == 0) {
-        line->operands++;
-        line->n_operands--;
+    if (line->command == WR_COMMAND_SERVE) { /* no flag asks for something else */
+        line->command = command;
     }
     if (line->n_operands > 0 && line->command == WR_COMMAND_SERVE) {
         refuse_command(line->operands[0], err);
@@ -256,6 +266,7 @@ void wr_options_print_help(FILE *out)
     fprintf(out, "weir - decides rate limits for Envoy and other gRPC callers\n\n"
                  "  weir [serve] [OPTIONS]        serve until SIGTERM\n"
                  "  weir check FILES|DIRS         check rules; 0: all good, 1: errors\n"
+                 "  weir example FILES|DIRS       print a call that meets their first limit\n"
                  "  weir simulate --help          play a load against rules on a virtual clock\n\n"
                  "Each option has a variable; a flag beats a variable beats the default.\n"
                  "A DURATION is a sum of whole numbers with units, h, m, s, ms or us, as 1m30s or "

@@ -92,7 +92,8 @@ struct wr_options {
 /* What the command line asks for. */
 enum wr_command {
     WR_COMMAND_SERVE,
-    WR_COMMAND_CHECK, /* operands are files and directories */
+    WR_COMMAND_CHECK,   /* operands are files and directories */
+    WR_COMMAND_EXAMPLE, /* the same */
     WR_COMMAND_HELP,
     WR_COMMAND_VERSION,
     WR_COMMAND_LIST_OPTIONS,

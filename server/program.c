@@ -6,6 +6,7 @@
 #include <sysexits.h>
 
 #include "check.h"
+#include "example.h"
 #include "metrics/metrics.h"
 #include "options.h"
 #include "simulate/simulate.h"
@@ -23,6 +24,8 @@ static int run(const struct wr_command_line *line, wr_backend_new_fn new_backend
     switch (line->command) {
     case WR_COMMAND_CHECK:
         return wr_check(line, stdout, stderr);
+    case WR_COMMAND_EXAMPLE:
+        return wr_example(line, stdout, stderr);
     case WR_COMMAND_HELP:
         wr_options_print_help(stdout);
         return EX_OK;

@@ -5,9 +5,9 @@
 
 #include "base/diag.h"
 #include "limit/calendar.h"
-#include "rules/config_yaml.h"
+#include "rules/draft_file.h"
 #include "rules/duration.h"
-#include "rules/rule_files.h"
+#include "rules/example.h"
 #include "rules/terms.h"
 #include "simulate/descriptor.h"
 
@@ -23,79 +23,20 @@
 static const struct wr_config_bounds bounds = {
     .max_file_bytes = MAX_FILE_BYTES, .max_depth = MAX_ENTRIES, .max_nodes = 4000000};
 
-static enum wr_err read_draft(struct wr_sim_subject *subject, const char *path,
-                              struct wr_diag *diag, struct wr_draft *out_draft)
-{
-    struct wr_file_text text;
-
-    if (!wr_file_text_read(path, MAX_FILE_BYTES, diag, &text)) {
-        return WR_ERR_IO;
-    }
-    wr_config_yaml_parse((struct wr_str){.ptr = text.bytes, .len = text.len}, wr_str_of(path),
-                         &bounds, &subject->arena, diag, out_draft);
-    wr_draft_check(out_draft, 0, diag);
-    wr_file_text_fini(&text);
-    if (out_draft->lacks_memory) {
-        return WR_ERR_NO_MEMORY;
-    }
-    return out_draft->is_refused ? WR_ERR_MALFORMED : WR_OK;
-}
-
-/* A value that the pattern matches: `*` stands for nothing at all; any value for a rule of any. */
-static struct wr_str value_for(struct wr_sim_subject *subject, struct wr_str pattern)
-{
-    static const struct wr_str any = WR_STR("any");
-    char *const value = pattern.len == 0 ? NULL : wr_arena_alloc(&subject->arena, pattern.len);
-    size_t n = 0;
-
-    if (value == NULL) {
-        return any;
-    }
-    for (size_t i = 0; i < pattern.len; i++) {
-        if (pattern.ptr[i] != '*') {
-            value[n++] = pattern.ptr[i];
-        }
-    }
-    return n == 0 ? any : (struct wr_str){.ptr = value, .len = n};
-}
-
-/* The path to the first limit, in order of the file, into `entries`; its length, 0 for none. */
-static size_t find_limit(struct wr_sim_subject *subject, const struct wr_draft_rule *rules,
-                         size_t n, struct wr_entry *entries, size_t depth)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct wr_draft_limits limits = wr_draft_limits_of(&rules[i]);
-
-        entries[depth] = (struct wr_entry){.key = value_for(subject, rules[i].key),
-                                           .value = value_for(subject, rules[i].value)};
-        if (limits.n > 0 && !limits.all[0].is_unlimited) {
-            return depth + 1;
-        }
-
-        const size_t found =
-            find_limit(subject, rules[i].children, rules[i].n_children, entries, depth + 1);
-
-        if (found > 0) {
-            return found;
-        }
-    }
-    return 0;
-}
-
-static enum wr_err make_request(struct wr_sim_subject *subject, const struct wr_draft *draft,
+static enum wr_err make_request(struct wr_sim_subject *subject, struct wr_draft *draft,
                                 const char *text, FILE *err)
 {
+    static const struct wr_example_bounds example = {.max_entries = MAX_ENTRIES};
     struct wr_descriptor *const descriptor =
         wr_arena_calloc(&subject->arena, 1, sizeof *descriptor);
-    struct wr_entry *const entries =
-        wr_arena_calloc(&subject->arena, MAX_ENTRIES + 1, sizeof *entries);
+    struct wr_entry *const entries = wr_arena_calloc(&subject->arena, MAX_ENTRIES, sizeof *entries);
 
     if (descriptor == NULL || entries == NULL) {
         return WR_ERR_NO_MEMORY;
     }
     descriptor->entries = entries;
     descriptor->n_entries =
-        text == NULL ? find_limit(subject, draft->rules, draft->n_rules, entries, 0)
+        text == NULL ? wr_example_find(draft, &example, &subject->arena, entries)
                      : wr_sim_descriptor_parse(text, &subject->arena, entries, MAX_ENTRIES);
     if (descriptor->n_entries == 0 && text != NULL) {
         fprintf(err, "weir simulate: --descriptor is KEY=VALUE[,KEY=VALUE...], not %s\n", text);
@@ -173,7 +114,7 @@ enum wr_err wr_sim_subject_init(struct wr_sim_subject *subject, const char *path
     wr_arena_init(&subject->arena, ARENA_BYTES);
     wr_diag_init(&diag, MAX_NOTES);
 
-    const enum wr_err read = read_draft(subject, path, &diag, &draft);
+    const enum wr_err read = wr_draft_file_read(path, &bounds, &subject->arena, &diag, &draft);
 
     wr_diag_print(&diag, err);
     wr_diag_fini(&diag);

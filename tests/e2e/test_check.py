@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir check`: its output, its exit status, and files that nobody would write by hand."""
+"""`weir check`: its output, its exit status, and files that nobody would write by hand. `weir example`."""
+import os
 import re
 
 import pytest
@@ -129,3 +130,35 @@ def test_the_store_says_how_short_a_window_may_be(check):
     status, text = check({"a.yaml": rules}, "--store", "redis", "--redis-url", "redis://127.0.0.1")
     assert status == 1
     assert "a.yaml:3:35: error: `window: 5ms` is too short for Redis, which needs 10ms or more" in text
+
+
+# Names that a shell, JSON and weirctl each have a use of their own for.
+QUOTED = """domain: "my 'own' \\"domain\\" $HOME"
+descriptors:
+  - {key: free}
+  - {key: "-user id's", value: any}
+  - key: "-user id's"
+    descriptors:
+      - {key: "a=b", value: "c,d=e\\\\f*", rate_limit: {unit: hour, requests_per_unit: 5}}
+"""
+
+
+def test_an_example_can_be_called_as_it_is_printed(launch, grpcurl):
+    server = launch(QUOTED)
+    result = weirserver.run(weirserver.binary("weir"), "example", server.rules)
+    assert result.returncode == 0, result.stderr
+    said = dict(line.split(" ", 1) for line in result.stdout.splitlines())
+    words = said["weirctl"].removeprefix("check ")
+    ctl = weirserver.run("bash", "-c", f"{weirserver.binary('weirctl')} check --target {server.address} {words}")
+    assert ctl.returncode == 0, ctl.stderr
+    assert "5/hour" in ctl.stdout.lower()
+    curl = weirserver.run("bash", "-c", f"{grpcurl} -plaintext {said['grpcurl']} {server.address}"
+                                        " envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit")
+    assert curl.returncode == 0, curl.stderr
+    assert '"limitRemaining": 3' in curl.stdout
+
+
+def test_run_takes_one_directory():
+    result = weirserver.run(os.path.join(weirserver.ROOT, "dev"), "run", "deploy/examples/rules", "docs")
+    assert result.returncode == 64
+    assert "run takes one RULES_DIR, and docs is a second one" in result.stderr

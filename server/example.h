@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `weir example`: prints a call that meets the first limit of rule files, as words for a shell.
+ *
+ * Threads: main only.
+ */
+#ifndef WR_EXAMPLE_H
+#define WR_EXAMPLE_H
+
+#include <stdio.h>
+
+#include "options.h"
+
+/*
+ * Prints two lines, each the name of a program and words for it, quoted where a shell asks for it:
+ * `grpcurl -d JSON` and `weirctl check DOMAIN DESCRIPTOR`; where and how to connect is left to
+ * others. Exit code: 0, 1 after a message when no file has a limit that an example can be made for,
+ * 64 when there is nothing to look at.
+ */
+int wr_example(const struct wr_command_line *line, FILE *out, FILE *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "example.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+/* Of a file with that text; what was printed is in `said`. */
+static int example(const char *yaml, char *said, size_t size)
+{
+    char path[] = "/tmp/weir-example-XXXXXX";
+    const int fd = mkstemp(path);
+    const char *const operands[] = {path};
+    const struct wr_command_line line = {
+        .command = WR_COMMAND_EXAMPLE,
+        .options = {.max_rules_file_bytes = 1 << 20,
+                    .max_rules_depth = 64,
+                    .max_rules_nodes = 10000},
+        .operands = operands,
+        .n_operands = 1,
+    };
+    FILE *const out = fmemopen(said, size, "w");
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, yaml, strlen(yaml)), (ssize_t) strlen(yaml));
+    cr_assert_eq(close(fd), 0);
+
+    const int code = wr_example(&line, out, out);
+
+    fclose(out);
+    cr_assert_eq(unlink(path), 0);
+    return code;
+}
+
+#define LIMIT "rate_limit: {unit: hour, requests_per_unit: 5}"
+
+Test(example_command, prints_words_that_a_shell_takes_as_they_are)
+{
+    static const struct {
+        const char *yaml, *said;
+    } rows[] = {
+        {"domain: d\ndescriptors: [{key: k, " LIMIT "}]\n",
+         "grpcurl -d '{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"k\",\"value\":"
+         "\"any\"}]}]}'\n"
+         "weirctl check d k=any\n"},
+        {"domain: \"my 'own'\"\ndescriptors: [{key: 'user \"id\"', value: 'a,b=c\\d', " LIMIT
+         "}]\n",
+         "grpcurl -d '{\"domain\":\"my '\\''own'\\''\",\"descriptors\":[{\"entries\":[{\"key\":"
+         "\"user \\\"id\\\"\",\"value\":\"a,b=c\\\\d\"}]}]}'\n"
+         "weirctl check 'my '\\''own'\\''' 'user \"id\"=a\\,b=c\\\\d'\n"},
+        {"domain: d\ndescriptors: [{key: -k, value: $x, descriptors: [{key: a=b, " LIMIT "}]}]\n",
+         "grpcurl -d '{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"-k\",\"value\":"
+         "\"$x\"},{\"key\":\"a=b\",\"value\":\"any\"}]}]}'\n"
+         "weirctl check -- d '-k=$x,a\\=b=any'\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char said[1024] = "";
+
+        cr_assert_eq(example(rows[i].yaml, said, sizeof said), EX_OK, "%s", said);
+        cr_assert_str_eq(said, rows[i].said);
+    }
+}
+
+Test(example_command, says_that_there_is_none)
+{
+    char said[1024] = "";
+
+    cr_assert_eq(example("domain: d\ndescriptors: [{key: k}]\n", said, sizeof said), 1);
+    cr_assert_str_eq(said, "weir example: no file has a limit that a call can be made for\n");
+    cr_assert_eq(example("domain: d\ndescriptors: [{kye: k}]\n", said, sizeof said), 1);
+    cr_assert_not_null(strstr(said, "unknown key `kye`"), "%s", said);
+}
+
+Test(example_command, needs_something_to_look_at)
+{
+    const struct wr_command_line line = {.command = WR_COMMAND_EXAMPLE};
+    char said[256] = "";
+    FILE *const out = fmemopen(said, sizeof said, "w");
+
+    cr_assert_eq(wr_example(&line, out, out), EX_USAGE);
+    fclose(out);
+    cr_assert_not_null(strstr(said, "name the files or directories"), "%s", said);
+}
