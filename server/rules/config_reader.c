@@ -13,10 +13,13 @@ struct wr_place wr_config_place(const struct wr_config_reader *reader,
     return (struct wr_place){.file = reader->source, .line = node->line, .column = node->column};
 }
 
-static void note(struct wr_config_reader *reader, enum wr_severity severity,
-                 const struct wr_config_node *node, const struct wr_rule_path *path,
-                 const char *hint, const char *text)
+__attribute__((format(printf, 6, 0))) static void
+note(struct wr_config_reader *reader, enum wr_severity severity, const struct wr_config_node *node,
+     const struct wr_rule_path *path, const char *hint, const char *format, va_list args)
 {
+    char text[TEXT_SIZE];
+
+    (void) vsnprintf(text, sizeof text, format, args);
     wr_diag_add(reader->diag, severity, wr_config_place(reader, node),
                 wr_rule_path_note(path, reader->diag), hint, "%s", text);
 }
@@ -24,27 +27,23 @@ static void note(struct wr_config_reader *reader, enum wr_severity severity,
 void wr_config_error(struct wr_config_reader *reader, const struct wr_config_node *node,
                      const struct wr_rule_path *path, const char *hint, const char *format, ...)
 {
-    char text[TEXT_SIZE];
     va_list args;
 
     va_start(args, format);
-    (void) vsnprintf(text, sizeof text, format, args);
+    note(reader, WR_SEVERITY_ERROR, node, path, hint, format, args);
     va_end(args);
     reader->n_errors++;
-    note(reader, WR_SEVERITY_ERROR, node, path, hint, text);
 }
 
 void wr_config_warn(struct wr_config_reader *reader, const struct wr_config_node *node,
                     const struct wr_rule_path *path, const char *hint, const char *format, ...)
 {
-    char text[TEXT_SIZE];
     va_list args;
 
     va_start(args, format);
-    (void) vsnprintf(text, sizeof text, format, args);
+    note(reader, WR_SEVERITY_WARNING, node, path, hint, format, args);
     va_end(args);
     reader->n_warnings++;
-    note(reader, WR_SEVERITY_WARNING, node, path, hint, text);
 }
 
 void wr_config_no_memory(struct wr_config_reader *reader)
