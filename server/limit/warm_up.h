@@ -18,8 +18,6 @@
 
 #include <stdint.h>
 
-#include <stdint.h>
-
 /* All zero: never hit. */
 struct wr_warm_up {
     int64_t expiry_us; /* when the kind's has expired, and it has been idle for a climb */

@@ -130,6 +130,16 @@ def check_public_header(root):
     return looked, faults
 
 
+def check_included_once(root):
+    looked, faults, seen = 0, [], set()
+    for path, line, _, header in includes(root, "server", "client", "tests"):
+        looked += 1
+        if (path, header) in seen:
+            faults.append(f"{path}:{line}: {header} is included twice")
+        seen.add((path, header))
+    return looked, faults
+
+
 def check_third_party_homes(root):
     homes, system = load_homes(root)
     looked, faults = 0, []

@@ -12,6 +12,7 @@ LOOKS = [
     (checks.check_server_includes, "includes between rooms"),
     (checks.check_client_includes, "includes of the client"),
     (checks.check_public_header, "includes of public headers"),
+    (checks.check_included_once, "includes that are there once"),
     (checks.check_third_party_homes, "third-party and system includes"),
     (checks.check_cmake_edges, "rooms in CMake"),
     (checks.check_header_form, "headers of rooms"),

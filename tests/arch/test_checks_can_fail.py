@@ -32,7 +32,7 @@ CLEAN = {
 
 ALL = [
     checks.check_server_includes, checks.check_client_includes, checks.check_public_header,
-    checks.check_third_party_homes, checks.check_cmake_edges, checks.check_header_form,
+    checks.check_included_once, checks.check_third_party_homes, checks.check_cmake_edges, checks.check_header_form,
     checks.check_unit_tests, checks.check_licence_lines, checks.check_machine_paths, checks.check_sleeps,
     checks.check_unfinished, documents.check_document_links, documents.check_named_files,
 ]
@@ -46,6 +46,7 @@ PLANTED = [
     (checks.check_server_includes, "server/attic/old.c", '#include "base/err.h"\n', "attic is not a room"),
     (checks.check_client_includes, "client/codec.c", '#include "base/err.h"\n', "not a file of the client"),
     (checks.check_public_header, "client/include/weir/client.h", "#include <pb.h>\n", "a public header includes pb.h"),
+    (checks.check_included_once, "server/store/store.c", "#include <string.h>\n", "string.h is included twice"),
     (checks.check_third_party_homes, "server/store/store.c", "#include <yaml.h>\n", "belongs to server/rules/config_yaml.c"),
     (checks.check_third_party_homes, "server/store/store.c", '#include "rls.pb-c.h"\n', "belongs to server/wire/*"),
     (checks.check_third_party_homes, "server/store/store.c", "#include <zlib.h>\n", "has no home"),
