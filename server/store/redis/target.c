@@ -150,6 +150,54 @@ static enum wr_err parse_login(const struct parse *parse, struct wr_str text, bo
     return WR_OK;
 }
 
+static enum wr_err refuse_several(const struct parse *parse)
+{
+    return refuse(parse, "names several servers, but the type is single; for several it is "
+                         "sentinel or cluster (--redis-type, --redis-per-second-type)");
+}
+
+/* Digits and colons, perhaps with an IPv4 address or a zone at the end. */
+static bool is_v6_like(struct wr_str text)
+{
+    const size_t end = place_of(text, '%');
+
+    for (size_t i = 0; i < end; i++) {
+        if (hex_digit(text.ptr[i]) < 0 && text.ptr[i] != ':' && text.ptr[i] != '.') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What a host without brackets cannot have, and what its writer took it for. */
+static enum wr_err check_colons(const struct parse *parse, struct wr_str text)
+{
+    if (last_place_of(text, ':') == place_of(text, ':')) {
+        return WR_OK;
+    }
+    return refuse(parse, is_v6_like(text)
+                             ? "has an IPv6 address without brackets; write [ADDRESS]:PORT"
+                             : "has more than one colon in a HOST:PORT; a user or password needs "
+                               "redis:// before it: redis://USER:PASSWORD@HOST:PORT");
+}
+
+/* The same of any host. None of it is shown: it may hold a password. */
+static enum wr_err check_host(const struct parse *parse, struct wr_str text)
+{
+    const bool is_sentinel = parse->target->topology == WR_REDIS_SENTINEL;
+
+    if (is_sentinel && (place_of(text, '@') < text.len || place_of(text, '/') < text.len)) {
+        return refuse(parse, "has more than HOST:PORT of a sentinel; user and password of "
+                             "sentinels have options of their own (--redis-sentinel-auth, "
+                             "--redis-per-second-sentinel-auth)");
+    }
+    if (place_of(text, '@') < text.len) {
+        return refuse(parse, "has a user or password without redis:// before it; write "
+                             "redis://USER:PASSWORD@HOST:PORT");
+    }
+    return place_of(text, ',') < text.len ? refuse_several(parse) : WR_OK;
+}
+
 static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uint16_t port,
                               struct wr_redis_address *out_address)
 {
@@ -158,13 +206,17 @@ static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uin
     struct wr_str host = is_v6 ? part(text, 1, bracket) : text;
     struct wr_str rest = is_v6 ? part(text, bracket + 1, text.len) : (struct wr_str){text.ptr, 0};
     unsigned number = port;
+    enum wr_err err = check_host(parse, text);
 
+    if (err == WR_OK && !is_v6) {
+        err = check_colons(parse, text);
+    }
+    if (err != WR_OK) {
+        return err;
+    }
     if (!is_v6) {
-        const size_t colon = last_place_of(text, ':');
+        const size_t colon = place_of(text, ':');
 
-        if (colon < text.len && colon != place_of(text, ':')) {
-            return refuse(parse, "has an IPv6 address without brackets; write [ADDRESS]:PORT");
-        }
         host = part(text, 0, colon);
         rest = part(text, colon, text.len);
     }
@@ -281,10 +333,19 @@ static bool is_host_and_port(struct wr_str text)
            parse_number(part(text, colon + 1, text.len), UINT16_MAX, &port);
 }
 
+/* One server's URL can have commas, but no slash unless it is escaped. */
+static bool has_several_urls(const char *text)
+{
+    return strstr(text, ",redis://") != NULL || strstr(text, ",rediss://") != NULL;
+}
+
 static enum wr_err parse_single(const struct parse *parse, struct wr_str text,
                                 struct wr_redis_address *addresses)
 {
     parse->target->n_addresses = 1;
+    if (has_several_urls(parse->texts->url)) {
+        return refuse_several(parse);
+    }
     if (parse->texts->socket_type == WR_REDIS_SOCKET_UNIX && is_host_and_port(text)) {
         return refuse(parse, "is a host and a port, but the socket type is unix");
     }
@@ -342,7 +403,8 @@ static enum wr_err parse_sentinel(const struct parse *parse, struct wr_str text,
 {
     const struct wr_str name = take_item(&text);
 
-    if (name.len == 0 || text.len == 0 || place_of(name, '/') < name.len) {
+    if (name.len == 0 || text.len == 0 || place_of(name, '/') < name.len ||
+        place_of(name, '@') < name.len) {
         return refuse(parse, "does not name a primary and its sentinels; with type sentinel "
                              "allowed is NAME,HOST:PORT[,HOST:PORT…]");
     }
