@@ -183,6 +183,21 @@ static bool look_at(struct look *look, struct wr_file *known, char **path, size_
     return true;
 }
 
+/* A file that is not among those listed is gone, unless something that is no file, and is not read
+ * as a directory either, stands in its place: then it cannot be read. */
+static bool look_at_unlisted(struct look *look, struct wr_file *known)
+{
+    const struct wr_file_set_options *const options = &look->set->options;
+
+    if (strcmp(known->path, options->roots[known->root]) != 0 &&
+        wr_file_is_left_out_directory(known->path, &options->choice)) {
+        return look_at(look, known, &known->path, known->root);
+    }
+    note_absent(look, known);
+    look->files[look->n++] = known;
+    return true;
+}
+
 /* The files of one root, known and listed, both in order. `*first` is of the known ones and moves
  * behind them. */
 static bool merge(struct look *look, size_t root, size_t *first, struct wr_file_list *list)
@@ -198,10 +213,10 @@ static bool merge(struct look *look, size_t root, size_t *first, struct wr_file_
                           : l == list->n || !has_memory ? -1
                                                         : strcmp(known->path, list->paths[l]);
 
-        if (order < 0) {
-            if (has_memory) {
-                note_absent(look, known);
-            }
+        if (order < 0 && has_memory) {
+            has_memory = look_at_unlisted(look, known);
+            k += has_memory;
+        } else if (order < 0) {
             look->files[look->n++] = known;
             k++;
         } else {

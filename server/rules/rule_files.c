@@ -84,27 +84,52 @@ static bool is_chosen(const char *name, const char *chosen)
 static enum wr_err add_directory(struct wr_file_list *list, const char *path,
                                  const struct wr_file_choice *choice, struct wr_diag *diag);
 
+enum directory_kind {
+    NO_DIRECTORY,
+    DIRECTORY,
+    LINK_TO_DIRECTORY,
+};
+
+static enum directory_kind directory_kind_of(const char *path)
+{
+    struct stat itself, target;
+
+    if (lstat(path, &itself) != 0 || stat(path, &target) != 0 || !S_ISDIR(target.st_mode)) {
+        return NO_DIRECTORY;
+    }
+    return S_ISDIR(itself.st_mode) ? DIRECTORY : LINK_TO_DIRECTORY;
+}
+
+static bool is_left_out(enum directory_kind kind, const struct wr_file_choice *choice)
+{
+    return kind == LINK_TO_DIRECTORY || (kind == DIRECTORY && !choice->is_recursive);
+}
+
+bool wr_file_is_left_out_directory(const char *path, const struct wr_file_choice *choice)
+{
+    return is_left_out(directory_kind_of(path), choice);
+}
+
 /* Takes over `path`, of an entry of a directory. */
 static enum wr_err add_entry(struct wr_file_list *list, char *path,
                              const struct wr_file_choice *choice, struct wr_diag *diag)
 {
-    struct stat itself, target;
+    const enum directory_kind kind = directory_kind_of(path);
 
-    if (lstat(path, &itself) == 0 && stat(path, &target) == 0 && S_ISDIR(target.st_mode)) {
-        enum wr_err err = WR_OK;
-
-        if (choice->is_recursive && S_ISDIR(itself.st_mode)) {
-            const struct wr_file_choice below = {.any_name = choice->any_name,
-                                                 .is_recursive = true};
-
-            err = add_directory(list, path, &below, diag);
-            /* Noted, and no reason to give up what is beside it. */
-            err = err == WR_ERR_IO ? WR_OK : err;
-        } else {
-            add_note(diag, WR_SEVERITY_WARNING, path, NULL, "left out: it is a directory");
-        }
+    if (is_left_out(kind, choice)) {
+        add_note(diag, WR_SEVERITY_WARNING, path, NULL,
+                 kind == DIRECTORY ? "left out: it is a directory"
+                                   : "left out: it is a link to a directory");
         free(path);
-        return err;
+        return WR_OK;
+    }
+    if (kind == DIRECTORY) {
+        const struct wr_file_choice below = {.any_name = choice->any_name, .is_recursive = true};
+        const enum wr_err err = add_directory(list, path, &below, diag);
+
+        free(path);
+        /* Noted, and no reason to give up what is beside it. */
+        return err == WR_ERR_IO ? WR_OK : err;
     }
     if (!choice->any_name && !is_rule_name(path)) {
         add_note(diag, WR_SEVERITY_WARNING, path, NULL, "left out: only *.yaml and *.yml are read");

@@ -40,6 +40,9 @@ WR_MUST_USE enum wr_err wr_file_list_add(struct wr_file_list *list, const char *
 
 void wr_file_list_fini(struct wr_file_list *list);
 
+/* True when `path`, of an entry of a directory, is a directory that is left out. */
+bool wr_file_is_left_out_directory(const char *path, const struct wr_file_choice *choice);
+
 struct wr_file_text {
     char *bytes; /* owned; not NULL once read */
     size_t len;

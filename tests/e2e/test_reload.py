@@ -151,6 +151,21 @@ def test_a_directory_that_is_gone_takes_no_rules_away(launch):
     await_limit(caller, "d", 6, used=1)
 
 
+@pytest.mark.parametrize("put", [
+    os.mkdir, lambda path: os.symlink("..", path), lambda path: os.symlink("/dev/null", path),
+], ids=["directory", "link to a directory", "link to a device"])
+def test_what_is_no_file_in_the_place_of_one_takes_no_rules_away(launch, put):
+    server = launch({"a.yaml": rule("d", 5), "b.yaml": rule("e", 5)}, "--rules-poll-interval", "50ms")
+    path = os.path.join(server.rules, "a.yaml")
+    os.unlink(path)
+    put(path)
+    wait_until(lambda: f"{path}: is not a regular file" in server.log(), "a line about it")
+    same("OK: OK 4 of 5/HOUR", server.caller().call("d", [PAIR]))
+    replace(server.rules, "b.yaml", rule("e", 6))
+    await_limit(server.caller(), "e", 6)
+    same("OK: OK 3 of 5/HOUR", server.caller().call("d", [PAIR]))
+
+
 def test_a_hangup_has_the_files_looked_at(launch):
     server = launch({"r.yaml": rule("d", 5)})
     server.process.send_signal(signal.SIGHUP)

@@ -672,6 +672,39 @@ Test(file_set, a_file_that_cannot_be_read_says_why)
     fini(&fixture);
 }
 
+Test(file_set, a_file_in_whose_place_a_directory_stands_cannot_be_read)
+{
+    for (int is_link = 0; is_link <= 1; is_link++) {
+        struct fixture fixture;
+
+        init_with(&fixture, "a.yaml", "text");
+        scratch_remove(&fixture.scratch, "a.yaml");
+        scratch_make_directory(&fixture.scratch, is_link ? "sub" : "a.yaml");
+        if (is_link) {
+            scratch_link(&fixture.scratch, "a.yaml", "sub");
+        }
+        (void) look_after(&fixture, 1);
+        cr_assert_eq(file_of(&fixture, "a.yaml")->seen.state, WR_FILE_UNREADABLE, "%d", is_link);
+        scratch_remove(&fixture.scratch, "a.yaml");
+        (void) look_after(&fixture, 1);
+        cr_assert_eq(file_of(&fixture, "a.yaml")->seen.state, WR_FILE_ABSENT, "%d", is_link);
+        fini(&fixture);
+    }
+}
+
+Test(file_set, a_file_in_whose_place_a_directory_is_read_is_gone)
+{
+    struct fixture fixture;
+
+    init_with(&fixture, "a.yaml", "text");
+    fixture.set.options.choice = (struct wr_file_choice){.any_name = true, .is_recursive = true};
+    scratch_remove(&fixture.scratch, "a.yaml");
+    scratch_make_directory(&fixture.scratch, "a.yaml");
+    (void) look_after(&fixture, 1);
+    cr_assert_eq(file_of(&fixture, "a.yaml")->seen.state, WR_FILE_ABSENT);
+    fini(&fixture);
+}
+
 /* However early memory runs out, what is known stays, and the next look is whole. */
 Test(file_set, memory_that_runs_out_loses_no_file)
 {

@@ -169,6 +169,33 @@ Test(rule_files, a_device_is_not_read)
     fini(&fixture);
 }
 
+Test(rule_files, what_is_left_out_is_told_by_its_kind)
+{
+    const char *const want[] = {"a.yaml/x.yaml", "linked_file"};
+    const struct wr_file_choice deep = {.any_name = true, .is_recursive = true}, flat = {0};
+    char directory[SCRATCH_PATH_MAX], link[SCRATCH_PATH_MAX], file[SCRATCH_PATH_MAX];
+    struct fixture fixture;
+
+    init(&fixture);
+    scratch_make_directory(&fixture.scratch, "a.yaml");
+    scratch_write(&fixture.scratch, "a.yaml/x.yaml", "");
+    scratch_link(&fixture.scratch, "b.yaml", "a.yaml");
+    scratch_link(&fixture.scratch, "linked_file", "a.yaml/x.yaml");
+    assert_names(&fixture, deep, want, 2);
+    cr_assert_eq(fixture.diag.n_warnings, 1u);
+    cr_assert(
+        wr_str_equal(fixture.diag.first->text, wr_str_of("left out: it is a link to a directory")));
+    scratch_path(&fixture.scratch, "a.yaml", directory);
+    scratch_path(&fixture.scratch, "b.yaml", link);
+    scratch_path(&fixture.scratch, "linked_file", file);
+    cr_assert_not(wr_file_is_left_out_directory(directory, &deep));
+    cr_assert(wr_file_is_left_out_directory(directory, &flat));
+    cr_assert(wr_file_is_left_out_directory(link, &deep));
+    cr_assert(wr_file_is_left_out_directory(link, &flat));
+    cr_assert_not(wr_file_is_left_out_directory(file, &flat));
+    fini(&fixture);
+}
+
 Test(rule_files, only_what_a_name_says_also_behind_a_link)
 {
     const char *const want[] = {"conf.d/y.yaml", "conf.one.yaml", "conf/x.yaml"};
