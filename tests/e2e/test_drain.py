@@ -122,9 +122,10 @@ def check_none_failed(capsys, load):
 
 
 def check_few_failed(capsys, load):
-    """Those that came while C core's shutdown was not yet known to the caller: some milliseconds of calls."""
+    """Those that came while C core's shutdown was not yet known to the caller: some milliseconds of calls, and some more
+    where the caller has to wait for its turn."""
     report(capsys, load)
-    assert sum(load.failures.values()) < load.sent / 100, str(load)
+    assert sum(load.failures.values()) < RATE / 5, str(load)
     check_rate(load)
 
 
