@@ -44,7 +44,8 @@ struct wr_counter_kind {
      * them. Except for sliding_buckets and sliding_log, they are few and always the same.
      */
     uint32_t (*state_words)(const void *state, const struct wr_limit *limit, uint64_t hits);
-    /* What a take of `hits` would come to, and a look when there are none. */
+    /* What a take of `hits` would come to, and a look when there are none; but see warm_up.h for
+     * the reset. */
     struct wr_verdict (*peek)(const void *state, const struct wr_limit *limit, uint64_t hits,
                               int64_t now_us);
     /* As peek, and charges what fits; what does not fit as well when the limit counts all. */

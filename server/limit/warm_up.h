@@ -6,8 +6,11 @@
  * the limit that is enforced, rounded down; a bucket's burst climbs with it. Fixed windows take the
  * limit that holds when they begin, and keep it.
  *
- * Any hit ends idleness, a refused one, too: it is written down, unlike a peek or a refund. The
- * wait of a refused hit reckons with the climb, and with the idleness that a long wait comes to.
+ * Any hit ends idleness, a refused one, too: it is written down, unlike a peek or a refund. Resets
+ * reckon with the climb, of what is admitted as well, and with the idleness that a long wait comes
+ * to: when the limit falls to where it began before one more fits, until as many fit as then ever
+ * do, or as are wanted. Those of a peek of hits that would be charged are the kind's; no caller is
+ * told them.
  *
  * The state of the kind follows behind this one's. Since that is another layout, counters with and
  * without warm-up must not meet: WR_IDENTITY_WARM_UP keeps them apart.

@@ -222,40 +222,121 @@ Test(warm_up, a_changed_limit_is_climbed_to_from_where_the_climb_is)
     wr_counter_fini(&counter);
 }
 
-/* Whoever comes back when he was told to passes, and did not a moment before: in the climb, on top,
- * and where so long a wait lets the limit fall to where it began. */
+/* Waits, at every turn of the lives of random counters. */
+
+static uint64_t draw(uint64_t *random, uint64_t least, uint64_t most)
+{
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return least + (*random >> 33) % (most - least + 1);
+}
+
+static const enum wr_algorithm algorithms[] = {WR_ALGORITHM_SLIDING_WINDOW,
+                                               WR_ALGORITHM_SLIDING_BUCKETS,
+                                               WR_ALGORITHM_SLIDING_LOG, WR_ALGORITHM_TOKEN_BUCKET};
+
+static void draw_numbers(struct wr_limit *limit, uint64_t *random)
+{
+    limit->requests = draw(random, 1, 12);
+    limit->warm_up_start = draw(random, 1, limit->requests);
+    limit->burst = draw(random, 1, 12);
+    limit->n_buckets = (uint32_t) draw(random, 1, 12);
+}
+
+static uint64_t most_when_cold(const struct wr_limit *limit)
+{
+    const uint64_t burst = limit->burst * limit->warm_up_start / limit->requests;
+
+    if (limit->algorithm != WR_ALGORITHM_TOKEN_BUCKET) {
+        return limit->warm_up_start;
+    }
+    return burst > 0 ? burst : 1;
+}
+
+struct tally {
+    size_t over, admitted, cold, never;
+};
+
+#define ASSERT_OF(counter, condition)                                                              \
+    cr_assert((condition), "algorithm %d, limit %lu from %lu, burst %lu, %u buckets, %ld in %ld",  \
+              (counter)->limit.algorithm, (unsigned long) (counter)->limit.requests,               \
+              (unsigned long) (counter)->limit.warm_up_start,                                      \
+              (unsigned long) (counter)->limit.burst, (counter)->limit.n_buckets,                  \
+              (long) (counter)->limit.warm_up_us, (long) (counter)->limit.length_us)
+
+/* Who comes back when he was told to finds a hit more, and did not a moment before: in the climb,
+ * on top, and where so long a wait lets the limit fall to where it began. */
+static void check_wait(const struct wr_counter *counter, const struct wr_verdict *verdict,
+                       int64_t now_us, struct tally *tally)
+{
+    const uint64_t wanted = verdict->over ? 1 : verdict->remaining + 1;
+    const uint64_t most = most_when_cold(&counter->limit);
+    const int64_t then_us = now_us + verdict->reset_us;
+
+    if (!wr_counter_peek(counter, wanted, now_us).over) {
+        ASSERT_OF(counter, verdict->over && verdict->reset_us == 1);
+    } else if (verdict->reset_us == 0) {
+        for (int64_t later_us = 1; later_us < 3 * counter->limit.length_us; later_us *= 2) {
+            ASSERT_OF(counter, wr_counter_peek(counter, wanted, now_us + later_us).over);
+        }
+        tally->never++;
+    } else {
+        const bool is_cold = wr_counter_peek(counter, wanted, then_us).over;
+
+        ASSERT_OF(counter, wr_counter_peek(counter, wanted, then_us - 1).over);
+        ASSERT_OF(counter, !is_cold || wanted > most);
+        ASSERT_OF(counter, !is_cold || !wr_counter_peek(counter, most, then_us).over);
+        tally->over += verdict->over;
+        tally->admitted += !verdict->over && !is_cold;
+        tally->cold += is_cold;
+    }
+}
+
+static void live(struct wr_counter *counter, int64_t now_us, uint64_t *random, struct tally *tally)
+{
+    const uint64_t length_us = (uint64_t) counter->limit.length_us;
+
+    for (int step = 0; step < 30; step++) {
+        const uint64_t hits = draw(random, 0, 3) == 0 ? draw(random, 0, 5) : 1;
+        struct wr_verdict verdict;
+
+        now_us += (int64_t) draw(random, 0, length_us / draw(random, 1, 20));
+        if (draw(random, 0, 9) == 0) {
+            draw_numbers(&counter->limit, random);
+        }
+        if (draw(random, 0, 9) == 0) {
+            verdict = wr_counter_refund(counter, hits, now_us);
+            if (wr_counter_peek(counter, 0, now_us).over) {
+                verdict.over = true;
+            }
+        } else {
+            verdict = wr_counter_take(counter, hits, now_us);
+        }
+        check_wait(counter, &verdict, now_us, tally);
+    }
+}
+
 Test(warm_up, the_wait_that_is_told_is_true)
 {
-    static const enum wr_algorithm algorithms[] = {
-        WR_ALGORITHM_SLIDING_WINDOW, WR_ALGORITHM_SLIDING_BUCKETS, WR_ALGORITHM_SLIDING_LOG,
-        WR_ALGORITHM_TOKEN_BUCKET};
-    static const int64_t warm_ups[] = {S(1), S(30), S(600)};
-    size_t n_waits = 0, n_over = 0;
+    struct tally tally = {0};
 
-    for (size_t i = 0; i < 4 * 3 * 2; i++) {
-        struct wr_limit limit = WARM(algorithms[i % 4], i / 12 ? WR_COUNT_ALL : WR_COUNT_ADMITTED);
-        struct wr_counter counter;
-        int64_t now_us = S(600);
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t random = 1;
 
-        limit.warm_up_us = warm_ups[i / 4 % 3];
-        limit.requests = 40;
-        limit.burst = 20;
-        wr_counter_init(&counter, &limit);
-        for (int step = 0; step < 2000; step++) {
-            const struct wr_verdict verdict = wr_counter_take(&counter, 1, now_us);
+        for (int life = 0; life < 4000; life++) {
+            struct wr_limit limit =
+                WARM(algorithms[i], draw(&random, 0, 2) == 0 ? WR_COUNT_ALL : WR_COUNT_ADMITTED);
+            struct wr_counter counter;
 
-            if (!verdict.over) {
-                now_us += limit.warm_up_us / 100;
-                continue;
-            }
-            cr_assert(!wr_counter_peek(&counter, 1, now_us + verdict.reset_us).over,
-                      "row %zu, step %d", i, step);
-            n_over += wr_counter_peek(&counter, 1, now_us + verdict.reset_us - 1).over;
-            n_waits++;
-            now_us += step % 3 == 0 ? verdict.reset_us : S(1);
+            limit.length_us = (int64_t) draw(&random, 50, life % 2 == 0 ? 500 : 1000000);
+            limit.warm_up_us = (int64_t) draw(&random, 1, 2 * (uint64_t) limit.length_us);
+            draw_numbers(&limit, &random);
+            wr_counter_init(&counter, &limit);
+            live(&counter, S(600), &random, &tally);
+            wr_counter_fini(&counter);
         }
-        wr_counter_fini(&counter);
     }
-    cr_assert_gt(n_waits, 5000u);
-    cr_assert_eq(n_over, n_waits);
+    cr_assert_gt(tally.over, 50000u);
+    cr_assert_gt(tally.admitted, 50000u);
+    cr_assert_gt(tally.cold, 1000u);
+    cr_assert_gt(tally.never, 1000u);
 }

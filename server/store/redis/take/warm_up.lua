@@ -69,78 +69,129 @@ local function make_warm_up(number, inner)
     return math.max(run.muldiv_up(steps, take.warm_up, take.requests - take.warm_up_start) - climbed, 0)
   end
 
-  -- How long until a hit passes, were the limit `requests` from `from` on; a bucket is asked what it
-  -- will say then.
-  local function wait_at(state, take, charge, requests, from, is_all)
+  -- How long until `wanted` hits fit, were the limit `requests` from `from` on, as limit/warm_up.c
+  -- has it: `left` is the inner state.
+  local function wait_for_hits(left, take, requests, wanted, from, is_all)
+    enforce(take, requests)
+    if not is_bucket then
+      take.limit = requests - (wanted - 1)
+
+      local fit, reset = inner.judge(left, take, 0, is_all)
+
+      return (fit > 0 or reset < from) and from or reset
+    end
+
     local now = run.now
 
-    enforce(take, requests)
-    run.now = now + (is_bucket and from or 0)
+    run.now = now + from
 
-    local remains, reset = inner.judge(state, take, charge, is_all)
-    local wait = remains <= 0 and reset or 0
+    local fit, reset = inner.judge(left, take, 0, is_all)
 
     run.now = now
-    return is_bucket and from + wait or math.max(wait, from)
+    fit = math.max(fit, 0)
+    return fit >= wanted and from or from + reset + (wanted - 1 - fit) * left.interval
   end
 
-  -- How long until a hit passes, as limit/warm_up.c has it: `after` is what the inner state will be,
-  -- but for `charge`, and `last` the last hit.
-  local function true_wait(state, take, after, charge, last, is_all)
-    local limit, burst = take.limit, take.a
+  local function wait_for_one(state, take, left, climbs, idle, is_all)
     local climbed = math.max(run.now - state.new_since, 0)
-    local idle = last + take.warm_up - run.now
-    local low, high = limit, take.requests
+    local low, high = take.limit, climbs and take.requests or take.limit
 
     while low < high do
       local middle = low + math.floor((high - low) / 2)
+      local from = wait_for_limit(take, middle, climbed)
+      local wait = wait_for_hits(left, take, middle, 1, from, is_all)
 
-      if wait_at(after, take, charge, middle, wait_for_limit(take, middle, climbed), is_all) <
-        wait_for_limit(take, middle + 1, climbed) then
+      if wait == from or wait < wait_for_limit(take, middle + 1, climbed) then
         high = middle
       else
         low = middle + 1
       end
     end
 
-    local wait = wait_at(after, take, charge, high, wait_for_limit(take, high, climbed), is_all)
+    local from = climbs and wait_for_limit(take, high, climbed) or 0
+    local wait = wait_for_hits(left, take, high, 1, from, is_all)
 
-    if wait >= idle then
-      wait = wait_at(after, take, charge, take.warm_up_start, idle, is_all)
+    if climbs and wait >= idle then
+      wait = wait_for_hits(left, take, take.warm_up_start, 1, idle, is_all)
     end
-    take.limit, take.a = limit, burst
     return math.max(wait, 1)
   end
 
-  local function wait_when_over(state, take, hits, is_all)
-    local is_later = hits > 0 and run.now > state.last
-    local last = (state.new_since ~= state.since or is_later) and run.now or state.last
-    local now = state.inner
-
-    if not is_bucket then
-      return true_wait(state, take, now, is_all and hits or 0, last, is_all)
+  -- The limit, higher than that of the climb, at which a hit more fits.
+  local function next_step(take)
+    if take.limit == take.requests or (is_bucket and take.a == take.burst) then
+      return nil
     end
-
-    local after = {stamp = now.stamp, interval = now.interval, owed = now.owed, is_changed = false}
-
-    if hits > 0 then
-      inner.judge(after, take, hits, is_all)
-      if is_all then
-        inner.add(after, take, hits)
-      else
-        inner.refuse(after, take)
-      end
-    end
-    return true_wait(state, take, after, 0, last, is_all)
+    return is_bucket and run.muldiv_up(take.a + 1, take.requests, take.burst) or take.limit + 1
   end
 
+  local function wait_when_cold(take, left, wanted, idle, is_all)
+    enforce(take, take.warm_up_start)
+    wanted = math.min(wanted, is_bucket and take.a or take.limit)
+    return wait_for_hits(left, take, take.warm_up_start, wanted, idle, is_all)
+  end
+
+  local function wait_for_more(state, take, left, climbs, idle, remains, reset, is_all)
+    local step = climbs and next_step(take)
+    local wait = reset
+
+    if step then
+      wait = wait_for_limit(take, step, math.max(run.now - state.new_since, 0))
+      wait = reset > 0 and math.min(reset, wait) or wait
+    end
+    if not climbs or wait < idle then
+      return wait
+    end
+    return reset > 0 and wait_when_cold(take, left, remains + 1, idle, is_all) or 0
+  end
+
+  -- The wait when `left` is the inner state and `last` the last hit, where the inner kind says
+  -- `remains` and `reset`.
+  local function wait_after(state, take, left, last, climbs, remains, reset, is_all)
+    local limit, burst = take.limit, take.a
+    local idle = last + take.warm_up - run.now
+
+    if remains == run.over then
+      reset = wait_for_one(state, take, left, climbs, idle, is_all)
+    else
+      reset = wait_for_more(state, take, left, climbs, idle, remains, reset, is_all)
+    end
+    take.limit, take.a = limit, burst
+    return reset
+  end
+
+  local function wait_of_look(state, take, remains, reset, is_all)
+    local begins = state.new_since ~= state.since
+
+    return wait_after(state, take, state.inner, begins and run.now or state.last, not begins, remains, reset, is_all)
+  end
+
+  -- Hits that are refused leave a bucket mended.
+  local function wait_when_refused(state, take, hits)
+    local is_later = state.new_since ~= state.since or run.now > state.last
+    local left = state.inner
+
+    if is_bucket then
+      left = {stamp = left.stamp, interval = left.interval, owed = left.owed, is_changed = false}
+      inner.judge(left, take, hits, false)
+      inner.refuse(left, take)
+    end
+    return wait_after(state, take, left, is_later and run.now or state.last, true, run.over, 0, false)
+  end
+
+  -- What would be charged is told its wait when it is.
   local function judge(state, take, hits, is_all)
     climb(state, take)
 
     local remains, reset = inner.judge(state.inner, take, hits, is_all)
 
-    if remains == run.over and not is_fixed and take.requests > 0 and run.tells_wait then
-      reset = wait_when_over(state, take, hits, is_all)
+    if is_fixed or take.requests == 0 or not run.tells_wait then
+      return remains, reset
+    end
+    if hits == 0 then
+      reset = wait_of_look(state, take, remains, reset, is_all)
+    elseif remains == run.over and not is_all then
+      reset = wait_when_refused(state, take, hits)
     end
     return remains, reset
   end
@@ -157,6 +208,13 @@ local function make_warm_up(number, inner)
   local function add(state, take, hits, is_all)
     inner.add(state.inner, take, hits, is_all)
     note_hit(state, take)
+
+    local is_over = take.remains == run.over
+    local is_on_top = not is_over and take.limit == take.requests and take.reset < take.warm_up
+
+    if not is_fixed and take.requests > 0 and not is_on_top then
+      take.reset = wait_after(state, take, state.inner, state.last, true, take.remains, take.reset, is_all)
+    end
   end
 
   local function refuse(state, take)
@@ -171,6 +229,9 @@ local function make_warm_up(number, inner)
 
     local remains, reset = inner.give(state.inner, take, hits, is_all)
 
+    if not is_fixed and take.requests > 0 then
+      reset = select(2, judge(state, take, 0, is_all))
+    end
     state.idle = state.last + take.warm_up
     state.is_changed = state.is_changed or state.inner.is_changed
     return remains, reset
