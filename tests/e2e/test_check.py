@@ -158,6 +158,33 @@ def test_an_example_can_be_called_as_it_is_printed(launch, grpcurl):
     assert '"limitRemaining": 3' in curl.stdout
 
 
+def greeting(tmp_path, address, rules):
+    """The lines that ./dev run prints for a server there."""
+    ports = tmp_path / "ports-of-run"
+    ports.write_text(f"grpc {address}\n", encoding="utf-8")
+    script = 'out=$1; . scripts/greet.sh; wait_and_greet $$ "$2" "$3"'
+    out = os.path.dirname(os.path.dirname(weirserver.binary("weir")))
+    result = weirserver.run("bash", "-euo", "pipefail", "-c", script, "run", out, str(ports), rules, cwd=weirserver.ROOT)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "unix:{}/so cket"])
+def test_run_prints_calls_that_can_be_pasted(launch, tmp_path, grpcurl, listen):
+    server = launch(QUOTED, listen=listen.format(tmp_path))
+    said = greeting(tmp_path, server.address, server.rules)
+    curl, ctl = (line.strip() for line in said.splitlines()[1:3])
+    curl = re.sub(r"^\S*grpcurl", grpcurl, curl)
+    ctl = ctl.replace("build/bin/weirctl", weirserver.binary("weirctl"))
+    assert '"limitRemaining": 4' in weirserver.run("bash", "-c", curl).stdout, curl
+    assert re.search(r" 5/hour +3 ", weirserver.run("bash", "-c", ctl).stdout), ctl
+
+
+def test_run_says_that_there_is_nothing_to_try(launch, tmp_path):
+    server = launch("domain: d\ndescriptors: [{key: k}]\n")
+    assert "No rule there has a limit to try." in greeting(tmp_path, server.address, server.rules)
+
+
 def test_run_takes_one_directory():
     result = weirserver.run(os.path.join(weirserver.ROOT, "dev"), "run", "deploy/examples/rules", "docs")
     assert result.returncode == 64
