@@ -2,29 +2,14 @@
 #include "rules/config_fields.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "tests/unit/rules/texts.h"
-
-struct row {
-    const char *text, *notes;
-};
-
-static void assert_notes(const struct row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char *const notes = notes_of(rows[i].text);
-
-        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", rows[i].text, notes);
-        free(notes);
-    }
-}
 
 #define RULE(more) "domain: d\ndescriptors:\n  - key: k\n" more
 
 Test(config_fields, an_unknown_key_is_refused_with_the_one_that_was_meant)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {RULE("    rateLimit: {requestsPerUnit: 1, unit: minute}\n"),
          "f.yaml:4:5: error: unknown key `rateLimit` (in d.k); did you mean `rate_limit`?\n"
          "f.yaml:4:17: error: unknown key `requestsPerUnit` (in d.k); did you mean "
@@ -43,12 +28,12 @@ Test(config_fields, an_unknown_key_is_refused_with_the_one_that_was_meant)
          "`descriptors`, `count`\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES("", rows, "");
 }
 
 Test(config_fields, a_key_is_a_word)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"domain: d\n7: seven\n", "f.yaml:2:1: error: a key must be a word, not 7; the top of a "
                                   "file has `domain`, `descriptors`, `count`\n"},
         {"domain: d\non: x\n", "f.yaml:2:1: error: a key must be a word, not on; the top of a "
@@ -57,12 +42,12 @@ Test(config_fields, a_key_is_a_word)
                                     "of a file has `domain`, `descriptors`, `count`\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES("", rows, "");
 }
 
 Test(config_fields, a_key_without_effect_draws_a_warning)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {RULE("    unit: minute\n    rate_limit: {unit: hour}\n"),
          "f.yaml:4:5: warning: `unit` has no effect here (in d.k); it belongs into "
          "`rate_limit`\n"},
@@ -77,14 +62,14 @@ Test(config_fields, a_key_without_effect_draws_a_warning)
          "descriptor, beside `key`\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES("", rows, "");
 }
 
 /* Files of the incumbent cannot have them, and what they ask for must not be left out in silence.
  */
 Test(config_fields, a_key_of_ours_without_effect_is_an_error)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {RULE("    count: all\n"),
          "f.yaml:4:5: error: `count` does not belong here (in d.k); it belongs into `rate_limit`, "
          "or to the top of the file\n"},
@@ -106,13 +91,13 @@ Test(config_fields, a_key_of_ours_without_effect_is_an_error)
          "here, without it\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES("", rows, "");
 }
 
 /* The incumbent looks through what has no effect for unknown keys and fractions, too. */
 Test(config_fields, below_a_key_without_effect_errors_are_errors)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"domain: d\nrate_limit: {unit: 1.5}\n",
          "f.yaml:2:1: warning: `rate_limit` has no effect here; it belongs to a descriptor, beside "
          "`key`\n"
@@ -129,12 +114,12 @@ Test(config_fields, below_a_key_without_effect_errors_are_errors)
          "f.yaml:2:9: error: unknown key `colour`; what stands here has no effect\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES("", rows, "");
 }
 
 Test(config_fields, a_repeated_key_draws_a_warning_with_both_lines)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {RULE("    rate_limit: {unit: hour}\n    rate_limit: {unit: day}\n"),
          "f.yaml:5:5: warning: `rate_limit` is repeated: first in line 4, again in line 5; the "
          "last "
@@ -149,5 +134,5 @@ Test(config_fields, a_repeated_key_draws_a_warning_with_both_lines)
         {"<<: [{domain: e}, {domain: d}]\n", ""},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES("", rows, "");
 }

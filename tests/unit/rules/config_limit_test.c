@@ -2,35 +2,18 @@
 #include "rules/config_limit.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/unit/rules/texts.h"
 
-struct row {
-    const char *text, *notes;
-};
+/* Around more of a rule of domain d. */
+#define BEFORE "domain: d\ndescriptors: [{key: a, "
+#define BEHIND "}]\n"
 
 #define UNITS "one of second, minute, hour, day, week, month, year; or `window: 90s` in its place"
 
-static void assert_notes(const struct row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char text[1024];
-
-        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, %s}]\n",
-                        rows[i].text);
-
-        char *const notes = notes_of(text);
-
-        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
-        free(notes);
-    }
-}
-
 Test(config_limit, layers_and_groups_of_addresses)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"limits: [{unit: hour, requests_per_unit: 4}, {window: 2s, requests_per_unit: 2}]", ""},
         {"limits: [{unit: hour, requests_per_unit: 4}]", ""},
         {"limits: [{unit: hour, failure_mode: deny}, {unit: hour, failure_mode: allow}]", ""},
@@ -62,12 +45,12 @@ Test(config_limit, layers_and_groups_of_addresses)
         {"group_ip: {ipv4: 24}, value: '10.*', rate_limit: {unit: hour}", ""},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"limits: []",
          "f.yaml:2:32: error: `limits` is empty (in d.a); a descriptor without it has no limit\n"},
         {"limits: {unit: hour}", "f.yaml:2:32: error: `limits` must be a list, not a map (in d.a); "
@@ -152,5 +135,5 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "join the two into one rule, and their `descriptors` into one list of children\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }

@@ -2,35 +2,20 @@
 #include "rules/draft.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/rules/texts.h"
 
-struct row {
-    const char *rule, *notes; /* a rule of domain d, in flow style */
-};
-
-static void assert_notes(const struct row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char text[512];
-
-        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{%s}]\n", rows[i].rule);
-
-        char *const notes = notes_of(text);
-
-        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
-        free(notes);
-    }
-}
+/* Around a rule of domain d, in flow style. */
+#define BEFORE "domain: d\ndescriptors: [{"
+#define BEHIND "}]\n"
 
 #define UNITS "one of second, minute, hour, day, week, month, year; or `window: 90s` in its place"
 
 Test(draft, units)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"key: a, rate_limit: {unit: SECOND}", ""},
         {"key: a, rate_limit: {unit: Week, requests_per_unit: 1}", ""},
         {"key: a, rate_limit: {}",
@@ -45,12 +30,12 @@ Test(draft, units)
          "f.yaml:2:43: error: `hour ` is not a unit (in d.a); " UNITS "\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(draft, unlimited)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"key: a, rate_limit: {unlimited: true}", ""},
         {"key: a, rate_limit: {unlimited: true, requests_per_unit: 5}", ""},
         {"key: a, rate_limit: {unlimited: true, unit: hour}",
@@ -61,7 +46,7 @@ Test(draft, unlimited)
          "not a unit (in d.a); remove it\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 #define ESCAPE                                                                                     \
@@ -71,7 +56,7 @@ Test(draft, unlimited)
 
 Test(draft, replaces_and_names)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"key: a, rate_limit: {unit: hour, name: me, replaces: [{name: you}]}", ""},
         {"key: a, rate_limit: {unit: hour, replaces: [{}]}",
          "f.yaml:2:60: error: an entry of `replaces` has no `name` (in d.a); as in `replaces: "
@@ -87,12 +72,12 @@ Test(draft, replaces_and_names)
         {"key: a, rate_limit: {unit: hour, name: \"a\\x7f\"}", ESCAPE},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(draft, share_threshold_needs_a_wildcard)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"key: a, value: 'x*', share_threshold: true", ""},
         {"key: 'a*', share_threshold: true", ""},
         {"key: a, value: b, share_threshold: false", ""},
@@ -104,14 +89,14 @@ Test(draft, share_threshold_needs_a_wildcard)
          "\"docs/*\"`\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 #define AGAIN "join the two into one rule, and their `descriptors` into one list of children\n"
 
 Test(draft, each_pair_stands_once_on_a_level)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"key: a}, {key: a, value: x}, {key: a, value: y}, {key: b, value: x", ""},
         {"key: b_c}, {key: b, value: c", ""},
         {"key: a, descriptors: [{key: a}]}, {key: c", ""},
@@ -126,7 +111,7 @@ Test(draft, each_pair_stands_once_on_a_level)
          "d.a.c); " AGAIN},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(draft, a_third_of_the_same_is_measured_by_the_first)

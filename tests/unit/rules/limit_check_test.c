@@ -3,32 +3,16 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/unit/rules/texts.h"
 
-struct row {
-    const char *text, *notes;
-};
-
-static void assert_notes(const struct row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char text[1024];
-
-        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, rate_limit: {%s}}]\n",
-                        rows[i].text);
-
-        char *const notes = notes_of(text);
-
-        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
-        free(notes);
-    }
-}
+/* Around a limit of a rule of domain d. */
+#define BEFORE "domain: d\ndescriptors: [{key: a, rate_limit: {"
+#define BEHIND "}}]\n"
 
 Test(limit_check, what_makes_sense_is_taken_without_a_word)
 {
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"window: 100ms, requests_per_unit: 5", ""},
         {"window: 1w, requests_per_unit: 5", ""},
         {"unit: minute, unit_multiplier: 5, requests_per_unit: 5", ""},
@@ -55,7 +39,7 @@ Test(limit_check, what_makes_sense_is_taken_without_a_word)
          ""},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(limit_check, a_warm_up_that_ends_within_its_fixed_window_draws_a_warning)
@@ -64,7 +48,7 @@ Test(limit_check, a_warm_up_that_ends_within_its_fixed_window_draws_a_warning)
     "warning: `duration` is shorter than the fixed window, which keeps to its end the limit that " \
     "it begins with: after an idle time 3 of 10 (in d.a); a `duration` of several windows, or a "  \
     "sliding `algorithm`, which climbs within its window\n"
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"unit: hour, requests_per_unit: 10, warm_up: {duration: 3599s, start: 0.3}",
          "f.yaml:2:92: " SHORTER},
         {"window: 10s, requests_per_unit: 10, warm_up: {duration: 1s, start: 0.3}",
@@ -77,13 +61,13 @@ Test(limit_check, a_warm_up_that_ends_within_its_fixed_window_draws_a_warning)
     };
 #undef SHORTER
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(limit_check, what_makes_no_sense_is_refused_with_place_and_hint)
 {
 #define FULL "a bucket is full within 142 years: make `burst` smaller, or the limit larger\n"
-    static const struct row rows[] = {
+    static const struct notes_row rows[] = {
         {"unit: hour, window: 5m", "f.yaml:2:57: error: `window` must not stand beside `unit` (in "
                                    "d.a); remove one of the two\n"},
         {"window: 5", "f.yaml:2:45: error: `window`: 5 has no unit (in d.a); as in 100ms, 30s, 5m, "
@@ -216,7 +200,7 @@ Test(limit_check, what_makes_no_sense_is_refused_with_place_and_hint)
          "f.yaml:2:49: error: `ipv4` does not belong here (in d.a); it belongs into `group_ip`\n"},
     };
 
-    assert_notes(rows, sizeof rows / sizeof rows[0]);
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
 
 Test(limit_check, the_store_says_how_short_a_window_may_be)

@@ -118,6 +118,21 @@ char *notes_of(const char *text)
     return notes;
 }
 
+void expect_notes(const char *before, const struct notes_row *rows, size_t n, const char *behind)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[2048];
+        const int len = snprintf(text, sizeof text, "%s%s%s", before, rows[i].text, behind);
+
+        cr_assert_lt((size_t) len, sizeof text);
+
+        char *const notes = notes_of(text);
+
+        cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
+        free(notes);
+    }
+}
+
 struct wr_config_reader texts_reader(struct texts *texts)
 {
     return (struct wr_config_reader){.arena = &texts->arena,

@@ -55,6 +55,17 @@ struct wr_rules *rules_of(const char *text);
 /* What a text parsed and checked alone as f.yaml draws, as printed; the caller frees it. */
 char *notes_of(const char *text);
 
+/* A text, or what is in the middle of one, and what it draws, as notes_of has it. */
+struct notes_row {
+    const char *text, *notes;
+};
+
+/* Puts each row's text between `before` and `behind`. */
+void expect_notes(const char *before, const struct notes_row *rows, size_t n, const char *behind);
+
+#define EXPECT_NOTES(before, rows, behind)                                                         \
+    expect_notes((before), (rows), sizeof(rows) / sizeof((rows)[0]), (behind))
+
 /* A reader that notes into `texts`. */
 struct wr_config_reader texts_reader(struct texts *texts);
 
