@@ -733,7 +733,7 @@ const struct wr_option_row wr_option_rows[] = {
      .idle_text = "true"},
     {.variable = "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", .kind = WR_OPTION_IGNORED},
     {.variable = "CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL", .kind = WR_OPTION_IGNORED},
-    {.variable = "XDS_CLIENT_BACKOFF_JITTER", .kind = WR_OPTION_IGNORED},
+    {.variable = "XDS_CLIENT_BACKOFF_JITTER", .kind = WR_OPTION_IGNORED, .idle_text = "true"},
     {.variable = "XDS_CLIENT_BACKOFF_RANDOM_FACTOR", .kind = WR_OPTION_IGNORED},
     {.variable = "NEAR_LIMIT_RATIO", .kind = WR_OPTION_IGNORED},
     {.variable = "EXPIRATION_JITTER_MAX_SECONDS", .kind = WR_OPTION_IGNORED},

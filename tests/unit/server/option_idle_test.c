@@ -84,6 +84,8 @@ Test(option_idle, what_is_set_in_vain_is_told_in_one_line)
         {{{"USE_STATSD", "true"}}, NO_EFFECT "USE_STATSD\n"},
         {{{"USE_STATSD", "false"}, {"LOG_FORMAT", "text"}, {"DISABLE_STATS", "T"}}, ""},
         {{{"LOG_FORMAT", "json"}}, NO_EFFECT "LOG_FORMAT\n"},
+        {{{"XDS_CLIENT_BACKOFF_JITTER", "true"}}, ""},
+        {{{"XDS_CLIENT_BACKOFF_JITTER", "false"}}, NO_EFFECT "XDS_CLIENT_BACKOFF_JITTER\n"},
         {{{"DOG_STATSD_MOGRIFIER_A_NAME", "x"}, {"DOG_STATSD_MOGRIFIER_A_TAGS", "y"}},
          NO_EFFECT "DOG_STATSD_MOGRIFIER_*\n"},
         {{{"OTEL_EXPORTER_OTLP_ENDPOINT", ""}}, ""},
