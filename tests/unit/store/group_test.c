@@ -3,11 +3,11 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "store/local_store.h"
 #include "tests/support/failing_malloc.h"
+#include "tests/support/take_model.h"
 #include "tests/support/taker.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
@@ -594,81 +594,7 @@ Test(group, sorts_by_all_that_tells_members_apart)
     }
 }
 
-/* What groups come to by the letter of store/backend.h: one step after another, in n² steps. */
 enum { MODEL_KEYS = 6, MODEL_TAKES = 8 };
-
-static uint64_t model_used[MODEL_KEYS];
-
-static size_t number_of(const struct wr_take *take)
-{
-    return (size_t) (take->key.ptr[0] - 'a');
-}
-
-static uint64_t model_demand(const struct wr_take *takes, size_t n, size_t i)
-{
-    uint64_t sum = 0;
-
-    for (size_t k = 0; k < n; k++) {
-        if (takes[k].group == takes[i].group && number_of(&takes[k]) == number_of(&takes[i]) &&
-            !takes[k].is_refund) {
-            sum += takes[k].hits;
-        }
-    }
-    return taker.mode == WR_CHARGE_STOP ? takes[i].hits : sum;
-}
-
-static bool model_is_refused(const struct wr_take *takes, const bool *are_over, size_t n,
-                             uint32_t group)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (are_over[i] &&
-            (taker.mode == WR_CHARGE_STOP || (takes[i].group == group && takes[i].is_enforced))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void model_take_one(struct wr_take *take, bool is_over, bool is_refused)
-{
-    uint64_t *const used = &model_used[number_of(take)];
-    const bool is_plain =
-        taker.mode == WR_CHARGE_BY_COUNT && take->limit.count != WR_COUNT_ALL_OR_NOTHING;
-    const bool is_looked_at = is_refused && !is_plain && !(taker.mode == WR_CHARGE_STOP && is_over);
-    const uint64_t after = *used + (is_looked_at ? 0 : take->hits);
-
-    if (take->is_refund) {
-        *used -= take->hits < *used ? take->hits : *used;
-        take->verdict.over = false;
-        take->verdict.remaining = *used < LIMIT ? LIMIT - *used : 0;
-        return;
-    }
-    take->verdict.over = after > LIMIT || (is_looked_at && is_over);
-    take->verdict.remaining = take->verdict.over ? 0 : LIMIT - after;
-    if (!is_plain || take->limit.count == WR_COUNT_ALL || after <= LIMIT) {
-        *used = after;
-    }
-}
-
-/* Takes are in ascending order of their groups. */
-static void model_take(struct wr_take *takes, size_t n)
-{
-    bool are_over[MODEL_TAKES] = {false};
-    bool is_refused = false;
-
-    for (size_t i = 0; i < n; i++) {
-        const bool is_first = i == 0 || takes[i].group != takes[i - 1].group;
-
-        for (size_t k = i; is_first && k < n; k++) {
-            are_over[k] = !takes[k].is_refund &&
-                          model_used[number_of(&takes[k])] + model_demand(takes, n, k) > LIMIT;
-        }
-        if (is_first && (i == 0 || taker.mode == WR_CHARGE_BY_COUNT)) {
-            is_refused = model_is_refused(takes, are_over, n, takes[i].group);
-        }
-        model_take_one(&takes[i], are_over[i], is_refused);
-    }
-}
 
 static size_t make_up(struct wr_take *takes, uint64_t *random)
 {
@@ -688,8 +614,9 @@ static size_t make_up(struct wr_take *takes, uint64_t *random)
     return n;
 }
 
-Test(group, agrees_with_the_letter_over_many_batches)
+Test(group, agrees_with_the_model_over_many_batches)
 {
+    static struct wr_take_model model;
     uint64_t random = 88172645463325252u;
     size_t n_over = 0, n_takes = 0;
 
@@ -704,7 +631,7 @@ Test(group, agrees_with_the_letter_over_many_batches)
         for (size_t i = 0; i < n; i++) {
             want[i] = got[i];
         }
-        model_take(want, n);
+        wr_take_model_batch(&model, want, n, taker.mode, taker.now.wall_us);
         wr_taker_batch(&taker, got, n);
         for (size_t i = 0; i < n; i++) {
             cr_assert_eq(got[i].answer, WR_TAKE_DECIDED);
@@ -717,7 +644,6 @@ Test(group, agrees_with_the_letter_over_many_batches)
         if (step % 20 == 0) {
             taker.now.wall_us += S(60);
             taker.now.mono_us += S(60);
-            memset(model_used, 0, sizeof model_used);
         }
     }
     cr_assert(n_over > n_takes / 10 && n_over < n_takes / 10 * 9, "%zu of %zu", n_over, n_takes);
