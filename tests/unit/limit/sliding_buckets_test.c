@@ -293,3 +293,17 @@ Test(sliding_buckets, a_raised_limit_helps_at_once_and_a_lowered_one_counts_what
     cr_assert(wr_counter_take(&counter, 0, S(30)).over);
     wr_counter_fini(&counter);
 }
+
+Test(sliding_buckets, a_charge_under_another_number_is_told_the_wait_of_what_it_leaves)
+{
+    struct wr_counter counter;
+
+    wr_counter_init(&counter, &ten_a_minute);
+    cr_assert_eq(wr_counter_take(&counter, 8, S(30)).reset_us, S(70));
+    counter.limit.n_buckets = 2;
+    cr_assert_eq(wr_counter_take(&counter, 0, S(35)).reset_us, S(65), "a look charges nothing");
+    cr_assert_eq(wr_counter_take(&counter, 9, S(35)).reset_us, 1, "nor does a refused hit");
+    cr_assert_eq(wr_counter_take(&counter, 1, S(35)).reset_us, S(85));
+    cr_assert_eq(wr_counter_take(&counter, 0, S(35)).reset_us, S(85));
+    wr_counter_fini(&counter);
+}

@@ -222,6 +222,28 @@ Test(warm_up, a_changed_limit_is_climbed_to_from_where_the_climb_is)
     wr_counter_fini(&counter);
 }
 
+Test(warm_up, who_takes_the_last_hit_is_told_what_the_next_one_is)
+{
+    static const enum wr_algorithm kinds[] = {WR_ALGORITHM_SLIDING_WINDOW,
+                                              WR_ALGORITHM_SLIDING_BUCKETS,
+                                              WR_ALGORITHM_SLIDING_LOG, WR_ALGORITHM_TOKEN_BUCKET};
+
+    for (size_t i = 0; i < 4; i++) {
+        const struct wr_limit limit = WARM(kinds[i], WR_COUNT_ADMITTED);
+        const uint64_t all = kinds[i] == WR_ALGORITHM_TOKEN_BUCKET ? 1 : 3;
+        const int64_t step_us = 4285715; /* a seventh of the climb */
+        struct wr_counter counter;
+
+        wr_counter_init(&counter, &limit);
+        cr_assert_eq(wr_counter_take(&counter, 0, S(100)).reset_us, 0, "kind %zu", i);
+        cr_assert_eq(wr_counter_take(&counter, all, S(100)).reset_us, step_us, "kind %zu", i);
+        cr_assert_eq(wr_counter_take(&counter, 1, S(100)).reset_us, step_us, "kind %zu", i);
+        cr_assert_eq(wr_counter_refund(&counter, 1, S(101)).reset_us, step_us - S(1), "kind %zu",
+                     i);
+        wr_counter_fini(&counter);
+    }
+}
+
 /* Waits, at every turn of the lives of random counters. */
 
 static uint64_t draw(uint64_t *random, uint64_t least, uint64_t most)
