@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "header_name.h"
+
 _Static_assert(sizeof(enum wr_failure_mode) == sizeof(unsigned), "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_log_level) == sizeof(unsigned), "choices are written as unsigned");
 _Static_assert(sizeof(enum wr_redis_key_form) == sizeof(unsigned),
@@ -149,40 +151,6 @@ static bool add_item(struct wr_option_list *list, const char *text)
     return true;
 }
 
-/* A token, RFC 9110 section 5.6.2, short enough for any proxy. */
-static bool is_header_name(const char *text)
-{
-    const size_t len = strlen(text);
-
-    for (size_t i = 0; i < len; i++) {
-        const bool is_letter = (text[i] | 0x20) >= 'a' && (text[i] | 0x20) <= 'z';
-        const bool is_digit = text[i] >= '0' && text[i] <= '9';
-
-        if (!is_letter && !is_digit && strchr("!#$%&'*+-.^_`|~", text[i]) == NULL) {
-            return false;
-        }
-    }
-    return len > 0 && len <= 256;
-}
-
-/* Fields that HTTP or gRPC set themselves: another of that name breaks the response, or is dropped
- * on the way (RFC 9110 section 7.6.1, RFC 9113 section 8.2.2, gRPC over HTTP/2). */
-static bool is_reserved_header(const char *text)
-{
-    static const char *const names[] = {
-        "connection", "content-encoding",  "content-length", "content-type",     "date",
-        "host",       "http2-settings",    "keep-alive",     "proxy-connection", "te",
-        "trailer",    "transfer-encoding", "upgrade",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcasecmp(text, names[i]) == 0) {
-            return true;
-        }
-    }
-    return strncasecmp(text, "grpc-", strlen("grpc-")) == 0;
-}
-
 bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, const char *text)
 {
     void *const field = field_of(options, row);
@@ -194,7 +162,7 @@ bool wr_option_set(struct wr_options *options, const struct wr_option_row *row, 
         return true;
     case WR_OPTION_HEADER:
         *(const char **) field = text;
-        return (is_header_name(text) && !is_reserved_header(text)) ||
+        return wr_header_name_is_free(wr_str_of(text)) ||
                (row->default_text != NULL && strcmp(text, row->default_text) == 0);
     case WR_OPTION_LIST:
         return add_item(field, text);

@@ -41,18 +41,8 @@ static const struct {
     {&text_row, "any thing", "any thing"},
     {&text_row, "", ""},
     {&header_row, "x-limit_1!~", "x-limit_1!~"},
-    {&header_row, "x-grpc-status", "x-grpc-status"},
-    {&header_row, "tea", "tea"},
-    {&header_row, "grpc-status", NULL},
-    {&header_row, "GRPC-Message", NULL},
-    {&header_row, "TE", NULL},
     {&header_row, "Content-Type", NULL},
-    {&header_row, "transfer-encoding", NULL},
-    {&header_row, ":status", NULL},
     {&header_row, "", NULL},
-    {&header_row, "x limit", NULL},
-    {&header_row, "x:limit", NULL},
-    {&header_row, "x\xc3\xa4", NULL},
     {&bool_row, "1", "true"},
     {&bool_row, "t", "true"},
     {&bool_row, "TRUE", "true"},
@@ -125,19 +115,6 @@ Test(option_value, is_taken_and_printed_or_refused)
             cr_assert_str_eq(printed_value(&options, rows[i].row), rows[i].printed, "row %zu", i);
         }
     }
-}
-
-Test(option_value, of_a_header_is_short_enough_for_any_proxy)
-{
-    struct wr_options options = {0};
-    char name[258];
-
-    memset(name, 'x', sizeof name);
-    name[256] = '\0';
-    cr_assert(wr_option_set(&options, &header_row, name));
-    name[256] = 'x';
-    name[257] = '\0';
-    cr_assert_not(wr_option_set(&options, &header_row, name));
 }
 
 Test(option_value, of_a_list_is_added_to)
