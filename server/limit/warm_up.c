@@ -6,17 +6,11 @@
 #include <string.h>
 
 #include "limit/calendar.h"
+#include "limit/climb.h"
 #include "limit/muldiv.h"
 #include "limit/token_bucket.h"
 
 _Static_assert(offsetof(struct wr_warm_up, expiry_us) == 0, "a state begins with its expiry");
-
-/* The climb at one time. */
-struct climb {
-    const struct wr_counter_kind *kind; /* that warms up */
-    int64_t since_us;
-    struct wr_limit limit; /* that is enforced */
-};
 
 static const struct wr_counter_kind *kind_of(const struct wr_limit *limit)
 {
@@ -39,24 +33,10 @@ static int64_t window_start(const struct wr_limit *limit, int64_t end_us, int64_
     return is_over ? now_us - now_us % limit->length_us : end_us - limit->length_us;
 }
 
-/* The limit while the climb is at `requests`. */
-static struct wr_limit enforced(const struct wr_limit *limit, uint64_t requests)
-{
-    struct wr_limit now = *limit;
-
-    now.requests = requests;
-    if (requests < limit->requests) {
-        const uint64_t burst = wr_muldiv_floor(limit->burst, requests, limit->requests);
-
-        now.burst = burst > 0 ? burst : 1;
-    }
-    return now;
-}
-
 /* A fixed window is neither idle nor raised before it ends. A last hit more than a window ahead is
  * of another time. */
-static void look(struct climb *climb, const struct wr_warm_up *state, const struct wr_limit *limit,
-                 int64_t now_us)
+static void look(struct wr_climb *climb, const struct wr_warm_up *state,
+                 const struct wr_limit *limit, int64_t now_us)
 {
     const bool is_fixed = limit->algorithm == WR_ALGORITHM_FIXED_WINDOW;
     const int64_t end_us = (int64_t) state->kind[0];
@@ -76,7 +56,7 @@ static void look(struct climb *climb, const struct wr_warm_up *state, const stru
                                                           (uint64_t) climbed_us,
                                                           (uint64_t) limit->warm_up_us);
     }
-    climb->limit = enforced(limit, requests);
+    climb->limit = wr_climb_limit(limit, requests);
 }
 
 static void note_expiry(struct wr_warm_up *state, const struct wr_limit *limit)
@@ -87,148 +67,8 @@ static void note_expiry(struct wr_warm_up *state, const struct wr_limit *limit)
     state->expiry_us = kind_us > idle_us ? kind_us : idle_us;
 }
 
-/* How long until the limit is `requests`, from when the climb is `climbed_us` long. */
-static int64_t wait_for_limit(const struct wr_limit *limit, uint64_t requests, int64_t climbed_us)
-{
-    int64_t at_us = 0;
-
-    if (requests > limit->warm_up_start) {
-        at_us =
-            (int64_t) wr_muldiv_ceil(requests - limit->warm_up_start, (uint64_t) limit->warm_up_us,
-                                     limit->requests - limit->warm_up_start);
-    }
-    return at_us > climbed_us ? at_us - climbed_us : 0;
-}
-
-/* What a take or a look leaves. */
-struct left {
-    const void *state; /* the kind's */
-    int64_t last_us;   /* the last hit */
-    bool climbs;       /* or does it wait for a hit to begin */
-};
-
-/*
- * How long until `wanted` hits fit, which are no more than ever do, were the limit `requests` from
- * `from_us` on. What is in use falls as time goes by, whatever the limit, so of a lower one that
- * lacks all but one of them the kind is asked for the next; but a bucket's debt is restated when
- * the limit in force is another, so it is asked what it will say then.
- */
-static int64_t wait_for_hits(const struct climb *climb, const struct left *left,
-                             const struct wr_limit *limit, uint64_t requests, uint64_t wanted,
-                             int64_t from_us, int64_t now_us)
-{
-    struct wr_limit then = enforced(limit, requests);
-
-    if (limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET) {
-        const int64_t paid_us = wr_token_bucket_interval(left->state);
-        const struct wr_verdict verdict =
-            climb->kind->peek(left->state, &then, 0, now_us + from_us);
-
-        return verdict.remaining >= wanted
-                   ? from_us
-                   : from_us + verdict.reset_us +
-                         (int64_t) (wanted - 1 - verdict.remaining) * paid_us;
-    }
-    then.requests -= wanted - 1;
-
-    const struct wr_verdict verdict = climb->kind->peek(left->state, &then, 0, now_us);
-
-    return verdict.remaining > 0 || verdict.reset_us < from_us ? from_us : verdict.reset_us;
-}
-
-static int64_t climbed_by(const struct climb *climb, int64_t now_us)
-{
-    return now_us > climb->since_us ? now_us - climb->since_us : 0;
-}
-
-/*
- * How long until a hit passes, when none comes before. Either the climb comes to a limit that has
- * room while it holds: the lowest one such is searched for, between the limit in force and the
- * whole. Or the counter is idle first, and the limit where it began.
- */
-static int64_t wait_for_one(const struct climb *climb, const struct left *left,
-                            const struct wr_limit *limit, int64_t now_us)
-{
-    const int64_t climbed_us = climbed_by(climb, now_us);
-    const int64_t idle_us = left->last_us + limit->warm_up_us - now_us;
-    uint64_t low = climb->limit.requests, high = left->climbs ? limit->requests : low;
-
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        const int64_t from_us = wait_for_limit(limit, middle, climbed_us);
-        const int64_t wait_us = wait_for_hits(climb, left, limit, middle, 1, from_us, now_us);
-
-        if (wait_us == from_us || wait_us < wait_for_limit(limit, middle + 1, climbed_us)) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-
-    const int64_t from_us = left->climbs ? wait_for_limit(limit, high, climbed_us) : 0;
-    int64_t wait_us = wait_for_hits(climb, left, limit, high, 1, from_us, now_us);
-
-    if (left->climbs && wait_us >= idle_us) {
-        wait_us = wait_for_hits(climb, left, limit, limit->warm_up_start, 1, idle_us, now_us);
-    }
-    return wait_us > 0 ? wait_us : 1;
-}
-
-/* The limit, higher than that of the climb, at which a hit more fits; a bucket's burst is what
- * lets it. 0 when there is none. */
-static uint64_t next_step(const struct climb *climb, const struct wr_limit *limit)
-{
-    if (climb->limit.requests == limit->requests) {
-        return 0;
-    }
-    if (limit->algorithm != WR_ALGORITHM_TOKEN_BUCKET) {
-        return climb->limit.requests + 1;
-    }
-    return climb->limit.burst == limit->burst
-               ? 0
-               : wr_muldiv_ceil(climb->limit.burst + 1, limit->requests, limit->burst);
-}
-
-/* How long until `wanted` hits fit, or as many as ever do, after the counter was idle, which is in
- * `idle_us`, and the limit where it began. */
-static int64_t wait_when_cold(const struct climb *climb, const struct left *left,
-                              const struct wr_limit *limit, uint64_t wanted, int64_t idle_us,
-                              int64_t now_us)
-{
-    const struct wr_limit cold = enforced(limit, limit->warm_up_start);
-    const uint64_t most =
-        limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET ? cold.burst : cold.requests;
-
-    return wait_for_hits(climb, left, limit, cold.requests, wanted < most ? wanted : most, idle_us,
-                         now_us);
-}
-
-/*
- * How long until one hit more fits than the `remaining`, when none comes before, and the kind says
- * `kind_us` of the limit in force. That comes first, or the next step of the climb; unless the
- * counter is idle before.
- */
-static int64_t wait_for_more(const struct climb *climb, const struct left *left,
-                             const struct wr_limit *limit, uint64_t remaining, int64_t kind_us,
-                             int64_t now_us)
-{
-    const uint64_t step = left->climbs ? next_step(climb, limit) : 0;
-    const int64_t idle_us = left->last_us + limit->warm_up_us - now_us;
-    int64_t wait_us = kind_us;
-
-    if (step > 0) {
-        const int64_t step_us = wait_for_limit(limit, step, climbed_by(climb, now_us));
-
-        wait_us = kind_us > 0 && kind_us < step_us ? kind_us : step_us;
-    }
-    if (!left->climbs || wait_us < idle_us) {
-        return wait_us;
-    }
-    return kind_us > 0 ? wait_when_cold(climb, left, limit, remaining + 1, idle_us, now_us) : 0;
-}
-
 /* By `hits` more. */
-static int64_t last_hit(const struct climb *climb, const struct wr_warm_up *state, uint64_t hits,
+static int64_t last_hit(const struct wr_climb *climb, const struct wr_warm_up *state, uint64_t hits,
                         int64_t now_us)
 {
     const bool is_later = hits > 0 && now_us > state->last_us;
@@ -243,32 +83,30 @@ static bool has_other_wait(const struct wr_limit *limit)
 }
 
 /* The wait after `hits` that left the kind's state as `kind_state`, by which `verdict` was told. */
-static int64_t wait_after(const struct climb *climb, const struct wr_warm_up *state,
+static int64_t wait_after(const struct wr_climb *climb, const struct wr_warm_up *state,
                           const void *kind_state, const struct wr_limit *limit, uint64_t hits,
                           const struct wr_verdict *verdict, int64_t now_us)
 {
     const bool begins = climb->since_us != state->since_us;
-    const struct left left = {
+    const struct wr_climb_left left = {
         .state = kind_state,
         .last_us = last_hit(climb, state, hits, now_us),
         .climbs = !begins || hits > 0,
     };
 
-    return verdict->over
-               ? wait_for_one(climb, &left, limit, now_us)
-               : wait_for_more(climb, &left, limit, verdict->remaining, verdict->reset_us, now_us);
+    return wr_climb_wait(climb, &left, limit, verdict, now_us);
 }
 
 /* As most takes are: what the kind says is all that comes before the counter is idle again. */
-static inline bool is_on_top(const struct climb *climb, const struct wr_limit *limit, uint64_t hits,
-                             const struct wr_verdict *verdict)
+static inline bool is_on_top(const struct wr_climb *climb, const struct wr_limit *limit,
+                             uint64_t hits, const struct wr_verdict *verdict)
 {
     return hits > 0 && !verdict->over && climb->limit.requests == limit->requests &&
            verdict->reset_us < limit->warm_up_us;
 }
 
 /* Hits that are refused leave a bucket mended. */
-static int64_t wait_when_refused(const struct climb *climb, const struct wr_warm_up *state,
+static int64_t wait_when_refused(const struct wr_climb *climb, const struct wr_warm_up *state,
                                  const struct wr_limit *limit, uint64_t hits,
                                  const struct wr_verdict *verdict, int64_t now_us)
 {
@@ -286,7 +124,7 @@ static struct wr_verdict peek(const void *state, const struct wr_limit *limit, u
                               int64_t now_us)
 {
     const struct wr_warm_up *const warm_up = state;
-    struct climb climb;
+    struct wr_climb climb;
 
     look(&climb, warm_up, limit, now_us);
 
@@ -305,7 +143,7 @@ static struct wr_verdict take(void *state, const struct wr_limit *limit, uint64_
                               int64_t now_us)
 {
     struct wr_warm_up *const warm_up = state;
-    struct climb climb;
+    struct wr_climb climb;
 
     look(&climb, warm_up, limit, now_us);
 
@@ -327,7 +165,7 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
                                 int64_t now_us)
 {
     struct wr_warm_up *const warm_up = state;
-    struct climb climb;
+    struct wr_climb climb;
 
     look(&climb, warm_up, limit, now_us);
 

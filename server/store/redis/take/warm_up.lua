@@ -69,7 +69,7 @@ local function make_warm_up(number, inner)
     return math.max(run.muldiv_up(steps, take.warm_up, take.requests - take.warm_up_start) - climbed, 0)
   end
 
-  -- How long until `wanted` hits fit, were the limit `requests` from `from` on, as limit/warm_up.c
+  -- How long until `wanted` hits fit, were the limit `requests` from `from` on, as limit/climb.c
   -- has it: `left` is the inner state.
   local function wait_for_hits(left, take, requests, wanted, from, is_all)
     enforce(take, requests)
