@@ -16,7 +16,6 @@
 /* The numbers are gRPC's. */
 enum wr_status {
     WR_STATUS_OK = 0,
-    WR_STATUS_CANCELLED = 1,
     WR_STATUS_INVALID_ARGUMENT = 3,
     WR_STATUS_DEADLINE_EXCEEDED = 4,
     WR_STATUS_NOT_FOUND = 5,
