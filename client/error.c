@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "shown.h"
+
 static const char *const names[] = {
 #define ERR_NAME(name, word) [name] = word,
     WEIR_ERR_TABLE(ERR_NAME)
@@ -33,15 +35,26 @@ static void ellipsis(char text[WEIR_ERROR_MAX + 1])
     memcpy(&text[end], "...", sizeof "...");
 }
 
-static void replace_controls(char *text)
+/* One blank for each character that is not to be shown. */
+static void make_shown(char *text)
 {
-    for (char *p = text; *p != '\0'; p++) {
-        const unsigned char byte = (unsigned char) *p;
+    struct weir_str rest = weir_str(text);
+    char *end = text;
 
-        if (byte < 0x20U || byte == 0x7FU) {
-            *p = ' ';
+    while (rest.len > 0) {
+        bool is_shown;
+        const size_t len = weir_shown_first(rest, &is_shown);
+
+        if (is_shown) {
+            memmove(end, rest.ptr, len);
+            end += len;
+        } else {
+            *end++ = ' ';
         }
+        rest.ptr += len;
+        rest.len -= len;
     }
+    *end = '\0';
 }
 
 enum weir_err weir_error_set(struct weir_error *error, enum weir_err code, const char *format, ...)
@@ -61,7 +74,7 @@ enum weir_err weir_error_set(struct weir_error *error, enum weir_err code, const
     } else if ((size_t) len > WEIR_ERROR_MAX) {
         ellipsis(error->text);
     }
-    replace_controls(error->text);
+    make_shown(error->text);
     return code;
 }
 

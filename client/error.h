@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fills a struct weir_error: a code, and one sentence of bounded length. The parts may come from a
- * server, so control characters are replaced and a text too long ends in "...".
+ * server, so what acts on a terminal is replaced and a text too long ends in "...".
  *
  * Threads: pure functions on the caller's storage.
  */

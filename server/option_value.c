@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/shown.h"
 #include "header_name.h"
 
 _Static_assert(sizeof(enum wr_failure_mode) == sizeof(unsigned), "choices are written as unsigned");
@@ -312,15 +313,15 @@ void wr_option_print_value(const struct wr_options *options, const struct wr_opt
     switch (row->kind) {
     case WR_OPTION_TEXT:
     case WR_OPTION_HEADER:
-        fprintf(out, "%s", *(const char *const *) value);
+        wr_shown_print(wr_str_of(*(const char *const *) value), out);
         break;
     case WR_OPTION_SECRET:
         fprintf(out, "%s", **(const char *const *) value != '\0' ? "(given, not shown)" : "");
         break;
     case WR_OPTION_LIST:
         for (size_t i = 0; i < ((const struct wr_option_list *) value)->n; i++) {
-            fprintf(out, "%s%s", i > 0 ? "," : "",
-                    ((const struct wr_option_list *) value)->items[i]);
+            fputs(i > 0 ? "," : "", out);
+            wr_shown_print(wr_str_of(((const struct wr_option_list *) value)->items[i]), out);
         }
         break;
     case WR_OPTION_BOOL:

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/flag_fault.h"
+#include "base/shown.h"
 #include "base/str.h"
 #include "option_agreement.h"
 #include "option_idle.h"
@@ -16,7 +17,7 @@
 static void refuse(const struct wr_option_row *row, const char *name, const char *dashes,
                    const char *text, FILE *err)
 {
-    fprintf(err, "weir: %s%s: '%s' is not allowed here; allowed: ", dashes, name, text);
+    wr_shown_printf(err, "weir: %s%s: '%s' is not allowed here; allowed: ", dashes, name, text);
     wr_option_print_allowed(row, err);
     fprintf(err, "\n");
 }
@@ -63,8 +64,8 @@ static void warn_of_slips(FILE *err)
         const char *const near = wr_str_has_prefix(name, prefix) ? wr_option_near(name) : NULL;
 
         if (near != NULL) {
-            fprintf(err, "weir: warning: there is no variable %.*s; did you mean %s?\n",
-                    (int) name.len, name.ptr, near);
+            wr_shown_printf(err, "weir: warning: there is no variable %.*s; did you mean %s?\n",
+                            (int) name.len, name.ptr, near);
         }
     }
 }
@@ -141,9 +142,9 @@ static void refuse_flag(int got, const char *word, const struct option *flags, F
     const char *const near = fault.unknown.len > 0 ? wr_option_near_flag(fault.unknown) : NULL;
 
     if (near != NULL) {
-        fprintf(err, "weir: %s; did you mean --%s?\n", fault.text, near);
+        wr_shown_printf(err, "weir: %s; did you mean --%s?\n", fault.text, near);
     } else {
-        fprintf(err, "weir: %s; see weir --help\n", fault.text);
+        wr_shown_printf(err, "weir: %s; see weir --help\n", fault.text);
     }
 }
 

@@ -72,7 +72,8 @@ static json_t *error_value(const struct weir_error *error)
 /* Takes the value; NULL, from a lack of memory, is a failure. */
 static bool print_line(FILE *stream, json_t *value)
 {
-    const bool ok = value != NULL && json_dumpf(value, stream, JSON_COMPACT) == 0;
+    const bool ok =
+        value != NULL && json_dumpf(value, stream, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
 
     json_decref(value);
     fputc('\n', stream);

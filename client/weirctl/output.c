@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
+#include "../shown.h"
+
 #include <inttypes.h>
 
 void weirctl_format_duration(int64_t us, char out[WEIRCTL_DURATION_MAX])
@@ -21,13 +23,20 @@ void weirctl_format_duration(int64_t us, char out[WEIRCTL_DURATION_MAX])
     }
 }
 
-/* Bytes of UTF-8 beyond ASCII pass; control characters become '?'. */
+/* One '?' for each character that is not to be shown. */
 static void print_text(FILE *stream, struct weir_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        const unsigned char byte = (unsigned char) text.ptr[i];
+    while (text.len > 0) {
+        bool is_shown;
+        const size_t len = weir_shown_first(text, &is_shown);
 
-        fputc(byte < 0x20 || byte == 0x7F ? '?' : byte, stream);
+        if (is_shown) {
+            fwrite(text.ptr, 1, len, stream);
+        } else {
+            fputc('?', stream);
+        }
+        text.ptr += len;
+        text.len -= len;
     }
 }
 

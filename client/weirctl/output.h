@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What weirctl prints: text for people in output.c, one line of JSON for programs in json.c. Texts
- * from outside (names, values, a server's words) never carry control characters to a terminal.
+ * from outside (names, values, a server's words) never carry what acts on a terminal to one.
  *
  * Threads: owner thread only; writes to `stream`.
  */

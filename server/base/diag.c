@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
+
 #define TEXT_SIZE 1024
 #define PLACE_SIZE 1024
 
@@ -135,11 +137,7 @@ struct line {
 
 static void put(struct line *line, struct wr_str text)
 {
-    for (size_t i = 0; i < text.len && line->len + 1 < line->size; i++) {
-        const unsigned char c = (unsigned char) text.ptr[i];
-
-        line->text[line->len++] = c < 0x20 || c == 0x7f ? '?' : text.ptr[i];
-    }
+    line->len += wr_shown_write(text, line->text + line->len, line->size - 1 - line->len);
     line->text[line->len] = '\0';
 }
 

@@ -70,8 +70,8 @@ bool wr_diag_has_room(const struct wr_diag *diag);
 /* Every warning becomes an error. */
 void wr_diag_make_errors(struct wr_diag *diag);
 
-/* The note as one line `file:line:column: error: text (in path); hint` without a line feed; control
- * characters become '?'. Cut to `size`, always terminated. */
+/* The note as one line `file:line:column: error: text (in path); hint` without a line feed; texts
+ * are shown as base/shown.h does. Cut to `size`, always terminated. */
 void wr_note_format(const struct wr_note *note, char *line, size_t size);
 
 /* The same without the severity, for a log line that has its own. */

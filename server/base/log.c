@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/shown.h"
+
 #define LINE_SIZE 2048
 
 static atomic_int log_level = WR_LOG_INFO;
@@ -57,14 +59,10 @@ void wr_log(enum wr_log_level level, const char *format, ...)
 
     va_end(args);
 
-    const size_t wish = head + (body > 0 ? (size_t) body : 0);
-    const size_t len = wish < sizeof line - 1 ? wish : sizeof line - 1;
+    const size_t wish = body > 0 ? (size_t) body : 0, room = sizeof line - 1 - head;
+    const struct wr_str written = {.ptr = line + head, .len = wish < room ? wish : room};
+    const size_t len = head + wr_shown_write(written, line + head, room);
 
-    for (size_t i = head; i < len; i++) {
-        if ((unsigned char) line[i] < 0x20 || line[i] == 0x7f) {
-            line[i] = '?';
-        }
-    }
     line[len] = '\n';
     for (size_t done = 0; done < len + 1;) {
         const ssize_t n = write(STDERR_FILENO, line + done, len + 1 - done);

@@ -29,7 +29,8 @@ void wr_log_set_level(enum wr_log_level level);
 
 bool wr_log_is_on(enum wr_log_level level);
 
-/* `format` is printf's; a longer line than 2 KiB is cut, control characters become '?'. */
+/* `format` is printf's; a longer line than 2 KiB is cut, foreign texts are shown as base/shown.h
+ * does. */
 void wr_log(enum wr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* One line a second and place in the code, with the number of those left out before it. */

@@ -114,11 +114,16 @@ static size_t ascii_prefix(struct wr_str text)
     return i;
 }
 
+size_t wr_str_utf8_first(struct wr_str text)
+{
+    return utf8_sequence((const unsigned char *) text.ptr, text.len);
+}
+
 bool wr_str_is_utf8(struct wr_str text)
 {
     for (size_t i = ascii_prefix(text); i < text.len;) {
         const struct wr_str rest = {.ptr = text.ptr + i, .len = text.len - i};
-        const size_t len = utf8_sequence((const unsigned char *) rest.ptr, rest.len);
+        const size_t len = wr_str_utf8_first(rest);
 
         if (len == 0) {
             return false;

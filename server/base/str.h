@@ -40,6 +40,10 @@ int wr_str_compare(struct wr_str a, struct wr_str b);
 /* The place of `text` among `n` texts, the first of equals; n when it is not one of them. */
 size_t wr_str_place(const struct wr_str *texts, size_t n, struct wr_str text);
 
+/* How many bytes the well-formed character has that begins `text`, which is not empty; 0 when none
+ * does. */
+size_t wr_str_utf8_first(struct wr_str text);
+
 /* True when `text` is well-formed UTF-8 (no surrogates, no overlong forms; NUL is fine). */
 bool wr_str_is_utf8(struct wr_str text);
 

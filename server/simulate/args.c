@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/flag_fault.h"
+#include "base/shown.h"
 #include "simulate/player.h"
 #include "simulate/plot.h"
 
@@ -65,7 +66,7 @@ void wr_sim_args_help(FILE *out)
 
 static bool refuse(FILE *err, const char *what, const char *text)
 {
-    fprintf(err, "weir simulate: %s%s; see weir simulate --help\n", what, text);
+    wr_shown_printf(err, "weir simulate: %s%s; see weir simulate --help\n", what, text);
     return false;
 }
 

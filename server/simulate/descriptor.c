@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/shown.h"
+
 /* Where a text is read, and where what it means is written, which never overtakes. */
 struct cursor {
     const char *in;
@@ -41,21 +43,12 @@ size_t wr_sim_descriptor_parse(const char *text, struct wr_arena *arena, struct 
     return n;
 }
 
-static void put_text(struct wr_str text, FILE *out)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        const unsigned char sign = (unsigned char) text.ptr[i];
-
-        (void) fputc(sign < ' ' || sign == 0x7f ? '?' : sign, out);
-    }
-}
-
 void wr_sim_descriptor_write(const struct wr_entry *entries, size_t n, FILE *out)
 {
     for (size_t i = 0; i < n; i++) {
         (void) fputs(i == 0 ? "" : ",", out);
-        put_text(entries[i].key, out);
+        wr_shown_print(entries[i].key, out);
         (void) fputc('=', out);
-        put_text(entries[i].value, out);
+        wr_shown_print(entries[i].value, out);
     }
 }

@@ -20,7 +20,7 @@
 size_t wr_sim_descriptor_parse(const char *text, struct wr_arena *arena, struct wr_entry *entries,
                                size_t max);
 
-/* Writes it without escapes; control characters become '?'. */
+/* Writes it without escapes; texts are shown as base/shown.h does. */
 void wr_sim_descriptor_write(const struct wr_entry *entries, size_t n, FILE *out);
 
 #endif

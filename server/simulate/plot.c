@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/shown.h"
 #include "rules/duration.h"
 #include "simulate/trace_time.h"
 
@@ -253,17 +254,17 @@ static bool can_write(const char *path)
 enum wr_err wr_sim_plot(const char *path, const struct wr_plot_panel *panels, size_t n, FILE *err)
 {
     if (!can_write(path)) {
-        fprintf(err, "weir simulate: --plot %s: %s\n", path, strerror(errno));
+        wr_shown_printf(err, "weir simulate: --plot %s: %s\n", path, strerror(errno));
         return WR_ERR_IO;
     }
 
     const int status = run_gnuplot(path, panels, n);
 
     if (status != 0) {
-        fprintf(err, "weir simulate: --plot %s: gnuplot did not draw it%s\n", path,
-                status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127
-                    ? "; is it installed (gnuplot-nox)?"
-                    : "");
+        wr_shown_printf(err, "weir simulate: --plot %s: gnuplot did not draw it%s\n", path,
+                        status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127
+                            ? "; is it installed (gnuplot-nox)?"
+                            : "");
     }
     return status == 0 ? WR_OK : WR_ERR_SYSTEM;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/shown.h"
 #include "simulate/args.h"
 #include "simulate/play.h"
 #include "simulate/plot.h"
@@ -52,27 +53,15 @@ static int explain(enum wr_err failed, FILE *err)
     }
 }
 
-/* A file's name without what stands before and behind it, cut between characters; control
- * characters become '?'. */
+/* A file's name without what stands before and behind it, cut between characters. */
 static void put_name(char name[NAME_SIZE], const char *path)
 {
     const char *const slash = strrchr(path, '/');
     const char *const begin = slash != NULL ? slash + 1 : path;
     const char *const dot = strrchr(begin, '.');
-    size_t len = dot != NULL && dot > begin ? (size_t) (dot - begin) : strlen(begin);
+    const size_t len = dot != NULL && dot > begin ? (size_t) (dot - begin) : strlen(begin);
 
-    if (len >= NAME_SIZE) {
-        len = NAME_SIZE - 1;
-        while (len > 0 && (begin[len] & 0xc0) == 0x80) {
-            len--;
-        }
-    }
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char sign = (unsigned char) begin[i];
-
-        name[i] = sign < ' ' || sign == 0x7f ? '?' : begin[i];
-    }
-    name[len] = '\0';
+    name[wr_shown_write((struct wr_str){begin, len}, name, NAME_SIZE - 1)] = '\0';
 }
 
 static char *describe(const struct wr_sim_subject *subject)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "base/shown.h"
 #include "limit/calendar.h"
 #include "rules/draft_file.h"
 #include "rules/duration.h"
@@ -39,7 +40,8 @@ static enum wr_err make_request(struct wr_sim_subject *subject, struct wr_draft 
         text == NULL ? wr_example_find(draft, &example, &subject->arena, entries)
                      : wr_sim_descriptor_parse(text, &subject->arena, entries, MAX_ENTRIES);
     if (descriptor->n_entries == 0 && text != NULL) {
-        fprintf(err, "weir simulate: --descriptor is KEY=VALUE[,KEY=VALUE...], not %s\n", text);
+        wr_shown_printf(err, "weir simulate: --descriptor is KEY=VALUE[,KEY=VALUE...], not %s\n",
+                        text);
         return WR_ERR_INVALID;
     }
     subject->request =
@@ -95,10 +97,11 @@ static enum wr_err make(struct wr_sim_subject *subject, const char *path, const 
         return made;
     }
     if (!find_node(subject, draft)) {
-        fprintf(err,
-                "weir simulate: %s: no descriptor with a limit%s%s; "
-                "--descriptor KEY=VALUE says which to ask\n",
-                path, descriptor == NULL ? "" : " fits ", descriptor == NULL ? "" : descriptor);
+        wr_shown_printf(err,
+                        "weir simulate: %s: no descriptor with a limit%s%s; "
+                        "--descriptor KEY=VALUE says which to ask\n",
+                        path, descriptor == NULL ? "" : " fits ",
+                        descriptor == NULL ? "" : descriptor);
         return WR_ERR_MALFORMED;
     }
     return WR_OK;

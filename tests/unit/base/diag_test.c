@@ -152,6 +152,19 @@ Test(diag, control_characters_become_question_marks_and_other_bytes_stay)
     wr_diag_fini(&diag);
 }
 
+Test(diag, what_acts_on_a_terminal_and_what_is_no_text_becomes_question_marks)
+{
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 10);
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, at("a\xff", 1, 1),
+                (struct wr_str) WR_STR("k\xe2\x80\xae"), "\xe2\x81\xa6",
+                "\xc2\x9b"
+                "31m");
+    assert_printed(&diag, "a?:1:1: error: ?31m (in k?); ?\n");
+    wr_diag_fini(&diag);
+}
+
 Test(diag, a_line_is_cut_to_its_size_and_always_terminated)
 {
     const struct wr_note note = {

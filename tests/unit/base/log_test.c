@@ -50,6 +50,18 @@ Test(log, one_event_stays_one_line)
     cr_assert_str_eq(strchr(capture.text, ' '), " error: a?b?[31m?c?\n");
 }
 
+Test(log, what_acts_on_a_terminal_and_what_is_no_text_is_not_written)
+{
+    struct capture capture;
+
+    capture_start(&capture);
+    wr_log(WR_LOG_ERROR, "a\xc2\x9b"
+                         "31mb\xe2\x80\xae"
+                         "c\xff\xc3\xa9");
+    capture_stop(&capture);
+    cr_assert_str_eq(strchr(capture.text, ' '), " error: a?31mb?c?\xc3\xa9\n");
+}
+
 Test(log, a_long_line_is_cut_and_still_ends)
 {
     char text[5000];

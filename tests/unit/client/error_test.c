@@ -25,6 +25,17 @@ Test(error, lets_no_control_character_through)
     cr_assert_str_eq(error.text, "a [2Jb c \xc3\xa9");
 }
 
+Test(error, lets_nothing_through_that_acts_on_a_terminal)
+{
+    struct weir_error error;
+
+    weir_error_set(&error, WEIR_ERR_SERVER,
+                   "a\xc2\x9b"
+                   "b\xe2\x80\xae"
+                   "c\xff");
+    cr_assert_str_eq(error.text, "a b c ");
+}
+
 Test(error, ends_a_long_text_between_two_characters)
 {
     /* "é" is two bytes, so one of the two starts is cut in the middle of one. */
