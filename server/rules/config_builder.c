@@ -8,7 +8,8 @@
 /* A list or map that is not closed yet. */
 struct wr_config_open {
     struct wr_config_node *node;
-    const struct wr_config_node *key; /* of a map, waiting for its value */
+    const struct wr_config_node *name; /* the key that it stands under; NULL: none */
+    const struct wr_config_node *key;  /* of a map, waiting for its value */
     struct wr_config_open *parent;
     size_t depth; /* 1: the top */
 };
@@ -24,6 +25,34 @@ void wr_config_builder_init(struct wr_config_builder *builder, struct wr_config_
 void wr_config_builder_no_memory(struct wr_config_builder *builder)
 {
     wr_config_no_memory(builder->reader);
+    builder->has_failed = true;
+}
+
+/* What it is that nests: the innermost that may. NULL: neither of them. */
+static const char *nested_name(const struct wr_config_open *open)
+{
+    static const struct wr_str descriptors = WR_STR("descriptors"), metadata = WR_STR("metadata");
+
+    for (; open != NULL; open = open->parent) {
+        if (open->name != NULL && wr_str_equal(open->name->text, descriptors)) {
+            return "`descriptors` are";
+        }
+        if (open->name != NULL && wr_str_equal(open->name->text, metadata)) {
+            return "`metadata` is";
+        }
+    }
+    return NULL;
+}
+
+/* As whoever reads the tree says it: levels are those of rules, not of YAML. */
+static void refuse_depth(struct wr_config_builder *builder, const struct wr_config_node *place)
+{
+    const char *const what = nested_name(builder->open);
+
+    wr_config_error(builder->reader, place, NULL, "raise --max-rules-depth",
+                    "%s nested deeper than %s%zu levels%s",
+                    what == NULL ? "lists and maps are" : what, what == NULL ? "rules of " : "",
+                    builder->reader->bounds->max_depth, what == NULL ? " can be" : "");
     builder->has_failed = true;
 }
 
@@ -44,9 +73,7 @@ static bool count(struct wr_config_builder *builder, const struct wr_config_node
                         "more than %zu bytes of text, aliases expanded", bounds->max_file_bytes);
         builder->has_failed = true;
     } else if (depth + node->height > builder->max_height) {
-        wr_config_error(builder->reader, place, NULL, "raise --max-rules-depth",
-                        "nested deeper than %zu levels", builder->max_height);
-        builder->has_failed = true;
+        refuse_depth(builder, place);
     } else {
         builder->n_nodes += node->n_nodes;
         builder->n_bytes += node->n_bytes;
@@ -103,7 +130,8 @@ static struct wr_config_node *new_node(struct wr_arena *arena, const struct wr_c
 }
 
 /* Makes `node`, which is in place already, the innermost open one. */
-static void open_node(struct wr_config_builder *builder, struct wr_config_node *node)
+static void open_node(struct wr_config_builder *builder, struct wr_config_node *node,
+                      const struct wr_config_node *name)
 {
     struct wr_config_open *const open = wr_arena_alloc(builder->reader->arena, sizeof *open);
 
@@ -113,6 +141,7 @@ static void open_node(struct wr_config_builder *builder, struct wr_config_node *
     }
     *open = (struct wr_config_open){
         .node = node,
+        .name = name,
         .parent = builder->open,
         .depth = builder->open == NULL ? 1 : builder->open->depth + 1,
     };
@@ -123,6 +152,7 @@ void wr_config_builder_add(struct wr_config_builder *builder, const struct wr_co
                            struct wr_str anchor)
 {
     struct wr_arena *const arena = builder->reader->arena;
+    const struct wr_config_node *const name = builder->open == NULL ? NULL : builder->open->key;
     struct wr_config_node *const added = new_node(arena, node);
 
     if (added == NULL) {
@@ -141,7 +171,7 @@ void wr_config_builder_add(struct wr_config_builder *builder, const struct wr_co
     }
     attach(builder, added);
     if (added->kind != WR_CONFIG_SCALAR && !builder->has_failed) {
-        open_node(builder, added);
+        open_node(builder, added, name);
     }
 }
 

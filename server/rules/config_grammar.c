@@ -112,12 +112,16 @@ static void read_rule_field(struct wr_config_reader *reader, const struct wr_con
     }
 }
 
-static void read_rule(struct wr_config_reader *reader, const struct wr_config_node *map,
-                      const struct wr_rule_path *parent, size_t depth, struct wr_draft_rule *rule)
+static void read_rule(struct wr_config_reader *reader, const struct wr_config_item *item,
+                      const struct wr_rule_path *parent, size_t depth, size_t number,
+                      struct wr_draft_rule *rule)
 {
     static const struct wr_str key_name = WR_STR("key"), value_name = WR_STR("value");
-    const struct wr_rule_path path = {
-        .parent = parent, .key = peek_text(map, key_name), .value = peek_text(map, value_name)};
+    const struct wr_config_node *const map = item->value;
+    const struct wr_rule_path path = {.parent = parent,
+                                      .number = number,
+                                      .key = peek_text(map, key_name),
+                                      .value = peek_text(map, value_name)};
     const size_t n_errors = reader->n_errors;
     const struct wr_config_fields fields = wr_config_fields_of(reader, map, WR_LEVEL_RULE, &path);
     const struct wr_config_node *children = NULL;
@@ -162,7 +166,8 @@ static void read_rules(struct wr_config_reader *reader, const struct wr_config_n
     }
     for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
         if (item->value->kind == WR_CONFIG_MAP) {
-            read_rule(reader, item->value, path, depth, &rules[n++]);
+            read_rule(reader, item, path, depth, n + 1, &rules[n]);
+            n++;
         }
     }
     *out_rules = rules;

@@ -127,6 +127,7 @@ static void read_limit_field(struct wr_config_reader *reader, const struct wr_co
 
     switch ((int) field->key) {
     case WR_KEY_REQUESTS_PER_UNIT:
+        limit->lacks_requests = wr_config_is_null(value);
         (void) wr_config_number(reader, value, field->key, path, &limit->requests_per_unit);
         break;
     case WR_KEY_UNIT:
@@ -137,6 +138,7 @@ static void read_limit_field(struct wr_config_reader *reader, const struct wr_co
         (void) wr_config_switch(reader, value, field->key, path, &limit->is_unlimited);
         break;
     case WR_KEY_NAME:
+        limit->name_place = wr_config_place(reader, value);
         (void) wr_config_text(reader, value, field->key, path, &limit->name);
         break;
     case WR_KEY_REPLACES:
@@ -194,6 +196,7 @@ void wr_config_limit_read(struct wr_config_reader *reader, const struct wr_confi
                         "`rate_limit` must be a map, not %s", wr_config_kind_name(map->kind));
         return;
     }
+    rule->limit.lacks_requests = !rule->has_limit || rule->limit.lacks_requests;
     rule->has_limit = true;
     read_limit(reader, map, path, &rule->limit);
 }
@@ -221,6 +224,7 @@ void wr_config_limits_read(struct wr_config_reader *reader, const struct wr_conf
         return;
     }
     for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
+        layers[n].lacks_requests = true;
         read_limit(reader, item->value, path, &layers[n++]);
     }
     rule->n_layers = n;

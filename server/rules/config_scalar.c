@@ -146,7 +146,8 @@ static bool is_as_people_write(struct wr_str text)
             return false;
         }
     }
-    return text.len == sign + 1 || text.ptr[sign] != '0';
+    /* Minus nothing is no number that anybody means. */
+    return text.ptr[sign] != '0' || (text.len == 1 && sign == 0);
 }
 
 static bool resolve_int(struct wr_str text, struct wr_scalar *out)

@@ -28,7 +28,7 @@ struct wr_scalar {
     bool boolean;
     bool is_negative;     /* of a whole number */
     uint64_t magnitude;   /* of a whole number */
-    bool is_plain_digits; /* a whole number as people write it: -?(0|[1-9][0-9]*) */
+    bool is_plain_digits; /* a whole number as people write it: 0|-?[1-9][0-9]* */
 };
 
 /* What scalar `node` is. */

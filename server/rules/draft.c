@@ -7,6 +7,7 @@
 
 #include "limit/unit.h"
 #include "rules/check.h"
+#include "rules/draft_order.h"
 #include "rules/limit_check.h"
 #include "rules/rule_path.h"
 #include "rules/wildcard.h"
@@ -167,9 +168,12 @@ static void check_group_ip(struct wr_check *check, const struct wr_check_subject
 
 /* Recursion is as deep as rules are nested, which whoever makes drafts bounds. */
 static void check_rule(struct wr_check *check, struct wr_draft *draft,
-                       const struct wr_draft_rule *rule, const struct wr_rule_path *parent)
+                       const struct wr_draft_rule *rules, size_t index,
+                       const struct wr_rule_path *parent)
 {
-    const struct wr_rule_path path = {.parent = parent, .key = rule->key, .value = rule->value};
+    const struct wr_draft_rule *const rule = &rules[index];
+    const struct wr_rule_path path = {
+        .parent = parent, .number = index + 1, .key = rule->key, .value = rule->value};
     const struct wr_check_subject subject = {.draft = draft, .place = rule->place, .path = &path};
 
     if (!rule->is_broken) {
@@ -205,7 +209,7 @@ static void check_rules(struct wr_check *check, struct wr_draft *draft,
     check_duplicates(check, path, siblings, n, false);
     free(siblings);
     for (size_t i = 0; i < n; i++) {
-        check_rule(check, draft, &rules[i], path);
+        check_rule(check, draft, rules, i, path);
     }
 }
 
@@ -226,21 +230,6 @@ void wr_draft_check(struct wr_draft *draft, int64_t min_window_us, struct wr_dia
     check_rules(&check, draft, draft->rules, draft->n_rules, &path);
 }
 
-/* A draft and its place among all. */
-struct ranked {
-    struct wr_draft *draft;
-    size_t index;
-};
-
-/* Drafts side by side by domain, in their order. */
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *const x = a, *const y = b;
-    const int domains = wr_str_compare(x->draft->domain, y->draft->domain);
-
-    return domains != 0 ? domains : (x->index > y->index) - (x->index < y->index);
-}
-
 static void refuse_domain(struct wr_check *check, const struct wr_draft *first,
                           struct wr_draft *again)
 {
@@ -256,7 +245,7 @@ static void refuse_domain(struct wr_check *check, const struct wr_draft *first,
 }
 
 /* The top levels of `n` drafts of one domain against each other. */
-static void compare_tops(struct wr_check *check, const struct ranked *drafts, size_t n)
+static void compare_tops(struct wr_check *check, const struct wr_draft_place *drafts, size_t n)
 {
     const struct wr_rule_path path = {.key = drafts[0].draft->domain};
     size_t n_siblings = 0;
@@ -284,7 +273,7 @@ static void compare_tops(struct wr_check *check, const struct ranked *drafts, si
 }
 
 /* The counts of `n` drafts of one domain against the first of them. */
-static void compare_counts(struct wr_check *check, const struct ranked *drafts, size_t n)
+static void compare_counts(struct wr_check *check, const struct wr_draft_place *drafts, size_t n)
 {
     const struct wr_draft *first = NULL;
 
@@ -309,7 +298,7 @@ static void compare_counts(struct wr_check *check, const struct ranked *drafts, 
 }
 
 /* `n` drafts of one domain, more than one. */
-static void compare_domain(struct wr_check *check, const struct ranked *drafts, size_t n,
+static void compare_domain(struct wr_check *check, const struct wr_draft_place *drafts, size_t n,
                            bool merges_domains)
 {
     if (merges_domains) {
@@ -322,42 +311,26 @@ static void compare_domain(struct wr_check *check, const struct ranked *drafts, 
     }
 }
 
-static size_t count_of_domain(const struct ranked *drafts, size_t n)
-{
-    size_t count = 1;
-
-    while (count < n && wr_str_equal(drafts[0].draft->domain, drafts[count].draft->domain)) {
-        count++;
-    }
-    return count;
-}
-
 void wr_drafts_compare(struct wr_draft *const *drafts, size_t n, bool merges_domains,
                        struct wr_diag *diag)
 {
     struct wr_check check = {.diag = diag};
-    struct ranked *const ranked = malloc((n + 1) * sizeof *ranked);
-    size_t n_ranked = 0;
+    size_t n_places = 0;
+    struct wr_draft_place *const places = wr_draft_order_of(drafts, n, &n_places);
 
-    if (ranked == NULL) {
+    if (places == NULL) {
         for (size_t i = 0; i < n; i++) {
             out_of_memory(&check, drafts[i]);
         }
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (!drafts[i]->is_broken) {
-            ranked[n_ranked++] = (struct ranked){.draft = drafts[i], .index = i};
-        }
-    }
-    qsort(ranked, n_ranked, sizeof *ranked, compare_ranked);
-    for (size_t i = 0; i < n_ranked;) {
-        const size_t count = count_of_domain(&ranked[i], n_ranked - i);
+    for (size_t i = 0; i < n_places;) {
+        const size_t count = wr_draft_order_count(&places[i], n_places - i);
 
         if (count > 1) {
-            compare_domain(&check, &ranked[i], count, merges_domains);
+            compare_domain(&check, &places[i], count, merges_domains);
         }
         i += count;
     }
-    free(ranked);
+    free(places);
 }

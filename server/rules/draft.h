@@ -38,7 +38,8 @@ struct wr_draft_number {
 struct wr_draft_limit {
     struct wr_place place;
     uint32_t requests_per_unit;
-    struct wr_str unit; /* as written; empty when absent */
+    bool lacks_requests; /* it was not written, where an absent number can be told from 0 */
+    struct wr_str unit;  /* as written; empty when absent */
     struct wr_place unit_place;
     bool is_unlimited;
     struct wr_draft_text window, algorithm, align, time_zone, headroom;
@@ -47,6 +48,7 @@ struct wr_draft_limit {
     struct wr_place warm_up_place;
     struct wr_draft_text warm_up_duration, warm_up_start;
     struct wr_str name;
+    struct wr_place name_place; /* when there is a name */
     const struct wr_draft_replace *replaces;
     size_t n_replaces;
     struct wr_policy policy;
@@ -86,6 +88,7 @@ struct wr_draft {
     bool is_broken;    /* its source could not make it out: nothing in it is checked */
     bool has_warning;  /* a note that is no error was made on it */
     bool lacks_memory; /* memory ran out over it: what it says is not known */
+    bool is_fresh;     /* it is new: doubts about its domain are told */
     bool is_told; /* what stands against it was noted before: errors on it draw no further notes */
 };
 

@@ -49,6 +49,7 @@ static bool own_limit(const struct copy *copy, struct wr_draft_limit *limit)
 {
     own_place(copy, &limit->place);
     own_place(copy, &limit->unit_place);
+    own_place(copy, &limit->name_place);
     own_place(copy, &limit->warm_up_place);
     own_place(copy, &limit->multiplier.place);
     own_place(copy, &limit->burst.place);

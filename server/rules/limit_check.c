@@ -22,6 +22,21 @@ static bool needs_escape(struct wr_str text)
     return false;
 }
 
+static void check_name(const struct wr_limit_pass *pass)
+{
+    const struct wr_str name = pass->draft->name;
+    const struct wr_check_subject subject = wr_limit_pass_at(pass, pass->draft->name_place);
+
+    if (name.len > WR_LIMIT_NAME_MAX) {
+        wr_check_error(pass->check, &subject, "each answer carries it, once a descriptor",
+                       "`name` has %zu bytes, more than %d", name.len, WR_LIMIT_NAME_MAX);
+    } else if (needs_escape(name)) {
+        wr_check_warn(pass->check, &subject, "use letters, digits, blanks and punctuation",
+                      "`name` holds a quote, a backslash or a control character, which response "
+                      "headers cannot show as they are");
+    }
+}
+
 /* What says how to count, as a table of what is there. */
 struct key {
     const char *name;
@@ -283,11 +298,7 @@ void wr_limit_check(struct wr_check *check, const struct wr_check_subject *of_ru
 
     of_limit.place = draft->place;
     check_replaces(&pass);
-    if (needs_escape(draft->name)) {
-        wr_check_warn(check, &of_limit, "use letters, digits, blanks and punctuation",
-                      "`name` holds a quote, a backslash or a control character, which response "
-                      "headers cannot show as they are");
-    }
+    check_name(&pass);
     if (draft->is_unlimited) {
         check_unlimited(&pass);
         if (limits->n > 1) {

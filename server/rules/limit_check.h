@@ -12,6 +12,9 @@
 #include "rules/check.h"
 #include "rules/draft.h"
 
+/* The longest name, in bytes: it goes into each answer, once a descriptor. */
+#define WR_LIMIT_NAME_MAX 255
+
 /* The most layers on one node. */
 #define WR_LAYERS_MAX 16
 

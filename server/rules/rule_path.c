@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/rule_path.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct text {
@@ -25,6 +26,12 @@ static void put_path(struct text *text, const struct wr_rule_path *path)
     if (path->parent != NULL) {
         put_path(text, path->parent);
         put(text, (struct wr_str) WR_STR("."));
+    }
+    if (path->key.len == 0 && path->number > 0) {
+        char number[48];
+
+        (void) snprintf(number, sizeof number, "(descriptor %zu)", path->number);
+        put(text, wr_str_of(number));
     }
     put(text, path->key);
     if (path->value.len > 0) {

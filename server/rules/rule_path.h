@@ -20,6 +20,7 @@
 struct wr_rule_path {
     const struct wr_rule_path *parent; /* NULL: this is the domain, its name in `key` */
     struct wr_str key, value;          /* value may be empty */
+    size_t number;                     /* among its siblings, from 1: shown where it has no key */
 };
 
 /* Writes the text into `arena`; false when memory is out. */

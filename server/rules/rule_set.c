@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "rules/conflicts.h"
+#include "rules/doubts.h"
 #include "rules/draft_copy.h"
 #include "rules/settling.h"
 #include "rules/versions.h"
@@ -168,6 +169,36 @@ static enum wr_err begin(const struct take *take)
     return WR_OK;
 }
 
+/* Warns of what is hardly meant in what came now; when warnings refuse, who draws one stays at what
+ * it had. False when memory is out. */
+static bool doubt(const struct take *take)
+{
+    const struct wr_load_options *const options = take->set->options;
+    const struct wr_file_set *const files = &take->set->files;
+    size_t n = 0;
+
+    for (size_t i = 0; i < files->n; i++) {
+        const struct wr_versions *const versions = files->files[i]->versions;
+        struct wr_draft *const draft = wr_versions_chosen(versions);
+
+        if (draft != NULL) {
+            draft->is_fresh = versions->is_taken && versions->choice == WR_CHOICE_CANDIDATE;
+            take->drafts[n++] = draft;
+        }
+    }
+    if (!wr_drafts_doubt(take->drafts, n, options->merges_domains, take->diag)) {
+        return false;
+    }
+    for (size_t i = 0; i < files->n && options->is_strict; i++) {
+        struct wr_versions *const versions = files->files[i]->versions;
+
+        if (versions->choice == WR_CHOICE_CANDIDATE && wr_versions_chosen(versions)->has_warning) {
+            versions->choice = versions->in_force != NULL ? WR_CHOICE_IN_FORCE : WR_CHOICE_NONE;
+        }
+    }
+    return true;
+}
+
 /* Holds the files against each other. */
 static bool settle_conflicts(const struct take *take)
 {
@@ -286,7 +317,7 @@ static enum wr_err run(const struct take *take, struct wr_rule_set_change *out_c
 
     enum wr_err err = begin(take);
 
-    if (err == WR_OK && !settle_conflicts(take)) {
+    if (err == WR_OK && (!doubt(take) || !settle_conflicts(take))) {
         err = WR_ERR_NO_MEMORY;
     }
     if (err == WR_OK && wr_file_set_is_stopping(&take->set->files)) {

@@ -112,6 +112,8 @@ static void read_limit_field(struct wr_rules_reader *reader, struct wr_fields *f
         break;
     case LIMIT_NAME:
         limit->name = wr_rules_text(reader, fields, subject, "name");
+        limit->name_place =
+            wr_rules_place(reader, wr_rules_spot(reader, subject->spot, "name", WR_SPOT_SINGLE));
         break;
     case LIMIT_REPLACES: {
         const struct wr_str message = wr_fields_bytes(fields);

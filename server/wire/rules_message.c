@@ -127,10 +127,11 @@ static void read_rules(struct wr_rules_reader *reader, struct wr_str message, ui
                        struct wr_draft_rule **out_rules, size_t *out_n);
 
 static void read_rule(struct wr_rules_reader *reader, struct wr_str message,
-                      const struct wr_rules_subject *of_rule, size_t depth,
+                      const struct wr_rules_subject *of_rule, size_t depth, size_t number,
                       struct wr_draft_rule *rule)
 {
     const struct wr_rule_path path = {.parent = of_rule->path,
+                                      .number = number,
                                       .key = peek_text(reader, message, RULE_KEY),
                                       .value = peek_text(reader, message, RULE_VALUE)};
     const struct wr_rules_subject subject = {of_rule->spot, &path};
@@ -179,7 +180,8 @@ static void read_rules(struct wr_rules_reader *reader, struct wr_str message, ui
         const struct wr_rules_subject subject = {
             wr_rules_spot(reader, parent->spot, "descriptors", n), parent->path};
 
-        read_rule(reader, rule, &subject, depth, &rules[n++]);
+        read_rule(reader, rule, &subject, depth, n + 1, &rules[n]);
+        n++;
     }
     *out_rules = rules;
     *out_n = n;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rules/doubts.h"
 #include "rules/draft.h"
 #include "rules/versions.h"
 #include "wire/rules_message.h"
@@ -139,6 +140,30 @@ static void choose(struct take *take)
                    !(take->resources->load->is_strict && item->draft.has_warning)) {
             item->choice = WR_CHOICE_CANDIDATE;
         } else {
+            item->is_refused = true;
+            stay(take, item);
+        }
+    }
+}
+
+static size_t gather_chosen(const struct take *take);
+
+/* Warns of what is hardly meant in what came now; when warnings refuse, who draws one stays at what
+ * it had. */
+static void doubt(struct take *take)
+{
+    const struct wr_load_options *const load = take->resources->load;
+
+    for (size_t i = 0; i < take->n; i++) {
+        take->items[i].draft.is_fresh = take->items[i].choice == WR_CHOICE_CANDIDATE;
+    }
+    if (!wr_drafts_doubt(take->drafts, gather_chosen(take), load->merges_domains, take->diag)) {
+        take->lacks_memory = true;
+    }
+    for (size_t i = 0; i < take->n && load->is_strict && !take->lacks_memory; i++) {
+        struct item *const item = &take->items[i];
+
+        if (item->choice == WR_CHOICE_CANDIDATE && item->draft.has_warning) {
             item->is_refused = true;
             stay(take, item);
         }
@@ -284,7 +309,12 @@ static enum wr_err run(struct take *take, struct wr_xds_change *change)
         return WR_OK;
     }
     choose(take);
-    agree(take);
+    if (!take->lacks_memory) {
+        doubt(take);
+    }
+    if (!take->lacks_memory) {
+        agree(take);
+    }
     if (take->lacks_memory) {
         return WR_ERR_NO_MEMORY;
     }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule file that the documentation shows, or that is shipped as an example, does what it says:
-a ```yaml block loads without a warning, a ```yaml refused block fails with the error it begins with."""
+a ```yaml block loads without a warning, a ```yaml warned block with the warning it begins with, and a ```yaml refused
+block fails with the error it begins with."""
 import glob
 import os
 import re
@@ -12,7 +13,7 @@ ROOT = weirserver.ROOT
 DOCUMENTS = sorted([os.path.join(ROOT, "README.md"), *glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)])
 RULES_REFERENCE = os.path.join(ROOT, "docs", "rules.md")
 EXAMPLES = os.path.join(ROOT, "deploy", "examples", "rules")
-BLOCK = re.compile(r"^( *)```yaml( refused)?\n(.*?)^ *```", re.M | re.S)
+BLOCK = re.compile(r"^( *)```yaml( refused| warned)?\n(.*?)^ *```", re.M | re.S)
 PLACE = re.compile(r" \(in [^)]*\)")     # where in the rules: the documents leave it out
 # What the documents show of the output of `weir check`, and the files that it is said about.
 SAID = re.compile(r"^(?P<file>[\w/]+\.ya?ml):(?P<line>\d+):\d+: (?:error|warning): .*$", re.M)
@@ -39,42 +40,54 @@ KEYS = ["domain", "descriptors", "key", "value", "rate_limit", "unit", "requests
 
 
 def blocks(document):
-    """(line, is refused, text) of every YAML block, without the indentation of a list it stands in."""
+    """(line, kind, text) of every YAML block, without the indentation of a list it stands in."""
     with open(document, encoding="utf-8") as f:
         body = f.read()
     for m in BLOCK.finditer(body):
         text = re.sub(f"^{m.group(1)}", "", m.group(3), flags=re.M)
-        yield body.count("\n", 0, m.start()) + 1, m.group(2) is not None, text
+        yield body.count("\n", 0, m.start()) + 1, (m.group(2) or " shown").strip(), text
 
 
 def is_rules(text):
     return re.search(r"^domain:", text, re.M) is not None
 
 
-def check(text, folder):
+def check(text, folder, *flags):
     weirserver.write_rules(folder, text)
-    result = weirserver.run(weirserver.binary("weir"), "check", "--strict", "rules.yaml", cwd=folder)
+    result = weirserver.run(weirserver.binary("weir"), "check", *flags, "rules.yaml", cwd=folder)
     return result.returncode, PLACE.sub("", result.stdout + result.stderr)
 
 
 ALL_BLOCKS = [(os.path.relpath(d, ROOT), *block) for d in DOCUMENTS if os.path.exists(d) for block in blocks(d)]
 SHOWN = [pytest.param(text, id=f"{document}:{line}")
-         for document, line, is_refused, text in ALL_BLOCKS if is_rules(text) and not is_refused]
-REFUSED = [pytest.param(text, id=f"{document}:{line}") for document, line, is_refused, text in ALL_BLOCKS if is_refused]
+         for document, line, kind, text in ALL_BLOCKS if is_rules(text) and kind == "shown"]
+REFUSED = [pytest.param(text, id=f"{document}:{line}") for document, line, kind, text in ALL_BLOCKS if kind == "refused"]
+WARNED = [pytest.param(text, id=f"{document}:{line}") for document, line, kind, text in ALL_BLOCKS if kind == "warned"]
 
 
 @pytest.mark.parametrize("text", SHOWN)
 def test_shown_rules_load(text, tmp_path):
-    status, output = check(text, tmp_path)
+    status, output = check(text, tmp_path, "--strict")
     assert status == 0, output
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_refused_rules_say_why(text, tmp_path):
     said, = re.findall(r"\A# (error: .*)$", text, re.M)
-    status, output = check(text, tmp_path)
+    status, output = check(text, tmp_path, "--strict")
     assert status == 1
     assert said in output
+
+
+@pytest.mark.parametrize("text", WARNED)
+def test_warned_of_rules_load_and_are_refused_when_strict(text, tmp_path):
+    said, = re.findall(r"\A# (warning: .*)$", text, re.M)
+    status, output = check(text, tmp_path)
+    assert status == 0, output
+    assert said in output
+    status, output = check(text, tmp_path, "--strict")
+    assert status == 1
+    assert "0 domains" in output and said.replace("warning:", "error:") in output
 
 
 def shown_messages():
@@ -101,12 +114,12 @@ def test_shown_message_is_what_check_prints(place, tmp_path):
 
 
 def test_every_key_has_an_example():
-    shown = "\n".join(text for _, is_refused, text in blocks(RULES_REFERENCE) if not is_refused)
+    shown = "\n".join(text for _, kind, text in blocks(RULES_REFERENCE) if kind == "shown")
     assert [k for k in KEYS if not re.search(rf"\b{k}:", shown)] == []
 
 
 def test_the_reference_shows_whole_files_only():
-    assert [line for line, is_refused, text in blocks(RULES_REFERENCE) if not is_refused and not is_rules(text)] == []
+    assert [line for line, kind, text in blocks(RULES_REFERENCE) if kind == "shown" and not is_rules(text)] == []
 
 
 def test_no_block_was_overlooked():

@@ -25,6 +25,8 @@ static const struct row rows[] = {
     {"0", "", WR_SCALAR_INT, 0, true},
     {"404", "", WR_SCALAR_INT, 404, true},
     {"-5", "", WR_SCALAR_INT, 5, true},
+    {"-0", "", WR_SCALAR_INT, 0, false},
+    {"-05", "", WR_SCALAR_INT, 5, false},
     {"+7", "", WR_SCALAR_INT, 7, false},
     {"007", "", WR_SCALAR_INT, 7, false},
     {"010", "", WR_SCALAR_INT, 8, false},

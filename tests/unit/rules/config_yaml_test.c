@@ -194,6 +194,33 @@ Test(config_yaml, the_bounds_are_exact)
     assert_bound(bounds, two_levels, "f.yaml:2:37: error: `descriptors` are nested deeper than 1");
 }
 
+/* A few levels too many show when rules are made of the tree, and many while it is made. */
+Test(config_yaml, rules_that_nest_too_deep_draw_one_message_however_deep_they_are)
+{
+    static const char *const said = ": error: `descriptors` are nested deeper than 2 levels";
+    static const size_t depths[] = {3, 4, 6, 7, 8, 30};
+
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
+        char text[4096];
+        size_t len = (size_t) snprintf(text, sizeof text, "domain: d\n");
+        struct texts texts;
+
+        for (size_t k = 0; k < depths[i]; k++) {
+            const int indent = (int) (2 * k);
+
+            len += (size_t) snprintf(text + len, sizeof text - len,
+                                     "%*sdescriptors:\n%*s- key: k\n", indent, "", indent, "");
+        }
+        texts_init(&texts);
+        texts.bounds.max_depth = 2;
+        texts_add(&texts, "f.yaml", text);
+        cr_assert_not_null(strstr(texts_notes(&texts), said), "%zu: %s", depths[i],
+                           texts_notes(&texts));
+        cr_assert_eq(texts.diag.n_errors, 1u, "%zu", depths[i]);
+        texts_fini(&texts);
+    }
+}
+
 Test(config_yaml, aliases_count_for_all_that_they_stand_for)
 {
     const char *const bomb = "domain: d\n"
@@ -209,8 +236,9 @@ Test(config_yaml, aliases_count_for_all_that_they_stand_for)
     bounds.max_file_bytes = 2000;
     assert_bound(bounds, bomb, "f.yaml:6:");
     bounds.max_depth = 1;
-    assert_bound(bounds, "a: &a [[[[[[[[x]]]]]]]]\nb: [[[[*a]]]]\n",
-                 "f.yaml:2:8: error: nested deeper than 11 levels");
+    assert_bound(
+        bounds, "a: &a [[[[[[[[x]]]]]]]]\nb: [[[[*a]]]]\n",
+        "f.yaml:2:8: error: lists and maps are nested deeper than rules of 1 levels can be");
 }
 
 /* A hundred thousand levels neither end the stack nor take long. */

@@ -50,7 +50,7 @@ Test(draft, unlimited)
 }
 
 #define ESCAPE                                                                                     \
-    "f.yaml:2:36: warning: `name` holds a quote, a backslash or a control character, which "       \
+    "f.yaml:2:55: warning: `name` holds a quote, a backslash or a control character, which "       \
     "response headers cannot show as they are (in d.a); use letters, digits, blanks and "          \
     "punctuation\n"
 

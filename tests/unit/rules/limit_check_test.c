@@ -229,3 +229,22 @@ Test(limit_check, the_store_says_how_short_a_window_may_be)
         texts_fini(&texts);
     }
 }
+
+#define TEN "abcdefghij"
+#define FIFTY TEN TEN TEN TEN TEN
+#define NAME_255 FIFTY FIFTY FIFTY FIFTY FIFTY "abcde"
+
+Test(limit_check, a_name_has_a_bound)
+{
+    static const struct notes_row rows[] = {
+        {"unit: hour, requests_per_unit: 1, name: " NAME_255, ""},
+        {"unit: hour, requests_per_unit: 1, name: " NAME_255 "5",
+         "f.yaml:2:77: error: `name` has 256 bytes, more than 255 (in d.a); each answer carries "
+         "it, once a descriptor\n"},
+        {"unlimited: true, name: " NAME_255 "5",
+         "f.yaml:2:60: error: `name` has 256 bytes, more than 255 (in d.a); each answer carries "
+         "it, once a descriptor\n"},
+    };
+
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
+}

@@ -430,6 +430,46 @@ Test(rule_set, when_strict_a_warning_refuses_its_file)
     fini(&fixture);
 }
 
+#define STAR "domain: d\ndescriptors: [{key: k, value: '*'}]\n"
+#define BEHIND "domain: d\ndescriptors: [{key: k, value: 'a*'}, {key: l}]\n"
+
+Test(rule_set, what_is_hardly_meant_is_told_once_and_is_in_force)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    scratch_write(&fixture.scratch, "a.yaml",
+                  "domain: d\ndescriptors: [{key: k, rate_limit: {unit: hour}}]\n");
+    cr_assert(take(&fixture));
+    cr_assert(is_noted(&fixture, "/a.yaml:2:36: warning", "has no `requests_per_unit`"));
+    assert_sums(&fixture, 1, 0, 0);
+    write_rule(&fixture, "b.yaml", "b", "k", 1);
+    cr_assert(take(&fixture));
+    cr_assert_eq(fixture.diag.n_warnings, 0u);
+    fini(&fixture);
+}
+
+/* What only the files of a domain together make doubtful refuses the file that is new, until the
+ * other makes it good. */
+Test(rule_set, when_strict_a_doubt_refuses_its_file)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    fixture.options.is_strict = fixture.options.merges_domains = true;
+    scratch_write(&fixture.scratch, "a.yaml", STAR);
+    cr_assert(take(&fixture));
+    scratch_write(&fixture.scratch, "b.yaml", BEHIND);
+    cr_assert_not(take(&fixture));
+    assert_sums(&fixture, 2, 1, 1);
+    cr_assert(is_noted(&fixture, "/b.yaml:2:16: error", "is never found"));
+    scratch_replace(&fixture.scratch, "a.yaml", "domain: d\n");
+    cr_assert(take(&fixture));
+    assert_sums(&fixture, 2, 0, 0);
+    cr_assert_eq(fixture.diag.n_errors, 0u);
+    fini(&fixture);
+}
+
 Test(rule_set, only_what_has_settled_is_taken_unless_all_is)
 {
     struct fixture fixture;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "rules/doubts.h"
+
 const struct wr_config_bounds texts_bounds = {
     .max_file_bytes = 1 << 20, .max_depth = 64, .max_nodes = 100000};
 
@@ -76,6 +78,17 @@ void texts_check(struct texts *texts, bool merges_domains)
     wr_drafts_compare(drafts, texts->n, merges_domains, &texts->diag);
 }
 
+void texts_doubt(struct texts *texts, bool merges_domains)
+{
+    struct wr_draft *drafts[TEXTS_MAX];
+
+    point(texts, drafts);
+    for (size_t i = 0; i < texts->n; i++) {
+        texts->drafts[i].is_fresh = true;
+    }
+    cr_assert(wr_drafts_doubt(drafts, texts->n, merges_domains, &texts->diag));
+}
+
 struct wr_rules *texts_rules(struct texts *texts, bool merges_domains)
 {
     struct wr_rules *rules = NULL;
@@ -131,6 +144,23 @@ void expect_notes(const char *before, const struct notes_row *rows, size_t n, co
         cr_assert_str_eq(notes, rows[i].notes, "%s\n%s", text, notes);
         free(notes);
     }
+}
+
+char *doubts_of(const char *text)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml", text);
+    texts_check(&texts, false);
+    cr_assert_str_eq(texts_notes(&texts), "", "%s", text);
+    texts_doubt(&texts, false);
+
+    char *const notes = print_notes(&texts.diag);
+
+    cr_assert_eq(texts.drafts[0].has_warning, texts.diag.n_warnings > 0, "%s", notes);
+    texts_fini(&texts);
+    return notes;
 }
 
 struct wr_config_reader texts_reader(struct texts *texts)

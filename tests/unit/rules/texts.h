@@ -46,6 +46,9 @@ const char *texts_notes(struct texts *texts);
 /* Checks the drafts, each and against each other. */
 void texts_check(struct texts *texts, bool merges_domains);
 
+/* Looks at the drafts, all of them new, for doubts. */
+void texts_doubt(struct texts *texts, bool merges_domains);
+
 /* Checks the drafts and builds a snapshot of those that are good; one reference, the caller's. */
 struct wr_rules *texts_rules(struct texts *texts, bool merges_domains);
 
@@ -65,6 +68,9 @@ void expect_notes(const char *before, const struct notes_row *rows, size_t n, co
 
 #define EXPECT_NOTES(before, rows, behind)                                                         \
     expect_notes((before), (rows), sizeof(rows) / sizeof((rows)[0]), (behind))
+
+/* What a text that is good, alone as f.yaml, draws in doubts, as printed; the caller frees it. */
+char *doubts_of(const char *text);
 
 /* A reader that notes into `texts`. */
 struct wr_config_reader texts_reader(struct texts *texts);

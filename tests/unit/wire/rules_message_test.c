@@ -167,9 +167,9 @@ Test(rules_message, notes_name_the_spot)
         const char *hex, *notes;
     } rows[] = {
         {"0a0161", "resource a: domain: error: the resource has no `domain`\n"},
-        {"0a0161 120164 1a00",
-         "resource a: descriptors[0]: error: a descriptor has no `key` (in d.); as in `- key: "
-         "user`\n"},
+        {"0a0161 120164 1a00", "resource a: descriptors[0]: error: a descriptor has no `key` (in "
+                               "d.(descriptor 1)); as in `- key: "
+                               "user`\n"},
         {"0a0161 120164 1a05 0a0161 1a00", "resource a: descriptors[0].rate_limit: error: "
                                            "`rate_limit` has no `unit` (in d.a); " UNITS},
         {"0a0161 120164 1a03 0a0161 1a0d 0a0162 2208 0a0163 1a03 08d804",
@@ -187,7 +187,7 @@ Test(rules_message, notes_name_the_spot)
          "a: descriptors[0] (in d.a); join the two into one rule, and their `descriptors` into one "
          "list of children\n"},
         {"0a0161 120164 1a06 0a0161 1201ff",
-         "resource a: descriptors[0].value: error: the text is not UTF-8 (in d.a_\xff)\n"},
+         "resource a: descriptors[0].value: error: the text is not UTF-8 (in d.a_?)\n"},
         {"0a01611201641a0a0a016142050a030a01ff",
          "resource a: error: the message is not valid UTF-8 (byte 17); it must be a "
          "RateLimitConfig\n"},
@@ -386,4 +386,40 @@ Test(rules_message, becomes_a_snapshot_as_files_do)
     wr_rules_release(rules);
     bed_fini(&bed);
     bytes_free(message);
+}
+
+Test(rules_message, a_name_has_a_bound)
+{
+    limit_message limit;
+    rule_message rule;
+    config_message config;
+    rule_message *rules[] = {&rule};
+    char name[257] = "";
+
+    ratelimit__config__ratelimit__v3__rate_limit_policy__init(&limit);
+    ratelimit__config__ratelimit__v3__rate_limit_descriptor__init(&rule);
+    ratelimit__config__ratelimit__v3__rate_limit_config__init(&config);
+    limit.unit = RATELIMIT__CONFIG__RATELIMIT__V3__RATE_LIMIT_UNIT__WEEK;
+    limit.name = name;
+    rule.key = text_a;
+    rule.rate_limit = &limit;
+    config.name = text_n;
+    config.domain = text_d;
+    config.descriptors = rules;
+    config.n_descriptors = COUNT(rules);
+    for (size_t len = 255; len <= 256; len++) {
+        struct wr_arena arena;
+        struct bed bed;
+
+        memset(name, 'x', len);
+        wr_arena_init(&arena, 1024);
+        bed_read(&bed, packed(&config, &arena), &wide);
+        cr_assert_str_eq(bed.notes,
+                         len == 255 ? ""
+                                    : "resource n: descriptors[0].rate_limit.name: error: `name` "
+                                      "has 256 bytes, more than 255 (in d.a); each answer carries "
+                                      "it, once a descriptor\n");
+        bed_fini(&bed);
+        wr_arena_fini(&arena);
+    }
 }

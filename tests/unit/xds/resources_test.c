@@ -302,3 +302,33 @@ Test(resources, out_of_memory_takes_nothing)
     fini(&bed);
     wr_arena_fini(&arena);
 }
+
+/* Domain d with a limit that replaces x, which is not there. */
+static const struct wr_str doubtful = WR_STR("\x0a\x01"
+                                             "a\x12\x01"
+                                             "d\x1a\x0e\x0a\x01"
+                                             "k\x1a\x09\x08\x01\x10\x05\x2a\x03\x0a\x01"
+                                             "x");
+
+Test(resources, what_is_hardly_meant_is_told_and_refused_only_when_strict)
+{
+    for (int is_strict = 0; is_strict < 2; is_strict++) {
+        struct wr_xds_change change = {0};
+        struct wr_diag diag;
+        struct bed bed;
+
+        init(&bed);
+        bed.load.is_strict = is_strict;
+        wr_diag_init(&diag, 20);
+        cr_assert_eq(wr_xds_resources_take(&bed.resources, &doubtful, 1, &diag, &change), WR_OK);
+        print(&bed, &diag);
+        cr_assert_not_null(strstr(bed.notes, "resource a: descriptors[0].rate_limit.replaces[0]: "),
+                           "%s", bed.notes);
+        cr_assert_not_null(strstr(bed.notes, "there is no limit `x` to be replaced"));
+        cr_assert_eq(change.n_refused, (size_t) is_strict);
+        cr_assert_eq(change.rules == NULL, is_strict);
+        wr_rules_release(change.rules);
+        wr_diag_fini(&diag);
+        fini(&bed);
+    }
+}
