@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
+#include <string.h>
 #include <sysexits.h>
 
+#include "rules/rule_files.h"
+#include "rules/stop_doubt.h"
 #include "rules_source.h"
 
 #define MAX_NOTES 1000
@@ -23,6 +26,16 @@ static void print_sum(const struct wr_load_result *result, const struct wr_diag 
     }
 }
 
+static size_t count_stdin(const struct wr_command_line *line)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < line->n_operands; i++) {
+        n += strcmp(line->operands[i], WR_STDIN_PATH) == 0;
+    }
+    return n;
+}
+
 int wr_check(const struct wr_command_line *line, FILE *out, FILE *err)
 {
     struct wr_load_options load = wr_load_options_of(&line->options);
@@ -30,15 +43,24 @@ int wr_check(const struct wr_command_line *line, FILE *out, FILE *err)
     struct wr_diag diag;
 
     if (line->n_operands == 0) {
-        fprintf(err, "weir check: name the files or directories to check\n");
+        fprintf(err,
+                "weir check: name the files or directories to check, or - for standard input\n");
         return EX_USAGE;
     }
+    if (count_stdin(line) > 1) {
+        fprintf(err, "weir check: `%s` is standard input, which can be read once\n", WR_STDIN_PATH);
+        return EX_USAGE;
+    }
+    load.has_stdin = true;
     load.paths = line->operands;
     load.n_paths = line->n_operands;
     wr_diag_init(&diag, MAX_NOTES);
 
     const enum wr_err failed = wr_rules_load(&load, &diag, &result);
 
+    if (failed == WR_OK && load.stops_when_over) {
+        wr_stop_doubt_note(result.rules, &diag);
+    }
     wr_diag_print(&diag, out);
     if (failed == WR_OK) {
         print_sum(&result, &diag, out);

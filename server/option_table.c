@@ -630,7 +630,9 @@ const struct wr_option_row wr_option_rows[] = {
      .offset = AT(stops_when_over),
      .default_text = "false",
      .help = "when a descriptor of a call would go over, only those that would are charged; "
-             "`count` in rules has no effect then"},
+             "`count` in rules has no effect then, and one that is over but refuses nobody "
+             "(`shadow_mode`, a quota beside others) keeps the others from being charged all the "
+             "same, so that they may never fill"},
     {.flag = "shadow-mode",
      .variable = "SHADOW_MODE",
      .kind = WR_OPTION_BOOL,

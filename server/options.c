@@ -266,7 +266,8 @@ void wr_options_print_help(FILE *out)
 {
     fprintf(out, "weir - decides rate limits for Envoy and other gRPC callers\n\n"
                  "  weir [serve] [OPTIONS]        serve until SIGTERM\n"
-                 "  weir check FILES|DIRS         check rules; 0: all good, 1: errors\n"
+                 "  weir check FILES|DIRS|-       check rules; 0: all good, 1: errors; - reads "
+                 "standard input\n"
                  "  weir example FILES|DIRS       print a call that meets their first limit\n"
                  "  weir simulate --help          play a load against rules on a virtual clock\n\n"
                  "Each option has a variable; a flag beats a variable beats the default.\n"

@@ -11,6 +11,7 @@ struct wr_load_options wr_load_options_of(const struct wr_options *options)
     return (struct wr_load_options){
         .merges_domains = options->merges_domains,
         .is_strict = options->is_strict,
+        .stops_when_over = options->stops_when_over,
         .min_window_us = options->store == WR_STORE_REDIS ? REDIS_MIN_WINDOW_US : 0,
         .bounds =
             {

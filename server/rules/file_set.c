@@ -69,6 +69,16 @@ static bool keep_reason(const struct wr_diag *diag, struct wr_file_text *out_tex
     return true;
 }
 
+static bool read_text(const struct wr_file_set *set, const char *path, struct wr_diag *diag,
+                      struct wr_file_text *out_text)
+{
+    const size_t max_len = set->options.max_file_bytes;
+
+    return set->options.choice.has_stdin && strcmp(path, WR_STDIN_PATH) == 0
+               ? wr_file_text_read_stdin(max_len, diag, out_text)
+               : wr_file_text_read(path, max_len, diag, out_text);
+}
+
 /* Reads the file at `path`; false when memory is out. */
 static bool see(const struct wr_file_set *set, const char *path, struct wr_file_sight *out_sight,
                 struct wr_file_text *out_text)
@@ -78,7 +88,7 @@ static bool see(const struct wr_file_set *set, const char *path, struct wr_file_
     bool has_text = true;
 
     wr_diag_init(&diag, 1);
-    if (!wr_file_text_read(path, set->options.max_file_bytes, &diag, out_text)) {
+    if (!read_text(set, path, &diag, out_text)) {
         sight.state = WR_FILE_UNREADABLE;
         has_text = keep_reason(&diag, out_text);
     }

@@ -5,6 +5,8 @@
 #include "rules/duration.h"
 #include "rules/terms.h"
 
+#define PLACE_SIZE 512
+
 static bool copy_replaces(struct wr_arena *arena, const struct wr_draft_limit *limit,
                           struct wr_rule *rule)
 {
@@ -137,6 +139,21 @@ static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_ru
            add_calendars(builder, limit, rule) && copy_replaces(arena, limit, rule);
 }
 
+/* Keeps the first limit that may be over without refusing its request. */
+static bool note_trial(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                       const struct wr_rule *rule)
+{
+    char where[PLACE_SIZE];
+
+    if (builder->has_trial || rule->is_unlimited || (!rule->is_shadow && !rule->is_quota)) {
+        return true;
+    }
+    wr_place_format(&draft->place, where, sizeof where);
+    builder->has_trial = true;
+    builder->trial = (struct wr_trial){.path = rule->path, .is_shadow = rule->is_shadow};
+    return wr_arena_copy(builder->arena, wr_str_of(where), &builder->trial.where);
+}
+
 bool wr_node_rules_build(struct wr_tree_builder *builder, const struct wr_rule_path *path,
                          const struct wr_draft_rule *draft, struct wr_node *node)
 {
@@ -160,6 +177,9 @@ bool wr_node_rules_build(struct wr_tree_builder *builder, const struct wr_rule_p
         rules[i].layer = count_alike(rules, i, &rules[i].limit);
         rules[i].path = shared.path;
         rules[i].metadata = shared.metadata;
+        if (!note_trial(builder, draft, &rules[i])) {
+            return false;
+        }
     }
     node->rules = rules;
     node->n_rules = limits.n;

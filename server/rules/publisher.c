@@ -3,8 +3,13 @@
 
 #include <stddef.h>
 
+#include "rules/stop_doubt.h"
+
 void wr_publisher_publish(struct wr_publisher *publisher, struct wr_rules **rules)
 {
+    if (publisher->stops_when_over) {
+        wr_stop_doubt_log(*rules);
+    }
     wr_rules_release(publisher->replaced);
     publisher->replaced = publisher->latest;
     publisher->latest = wr_rules_acquire(*rules);

@@ -9,6 +9,8 @@
 #ifndef WR_RULES_PUBLISHER_H
 #define WR_RULES_PUBLISHER_H
 
+#include <stdbool.h>
+
 #include "metrics/metrics.h"
 #include "rules/current.h"
 #include "rules/rules.h"
@@ -16,6 +18,7 @@
 struct wr_publisher {
     struct wr_current_rules *current;   /* borrowed; where rules are published */
     struct wr_metrics_block *metrics;   /* borrowed */
+    bool stops_when_over;               /* say what that does to the rules, if it does harm */
     void (*on_rules)(void *context);    /* called behind each publication; may be NULL */
     void *context;                      /* borrowed; of on_rules */
     struct wr_rules *latest, *replaced; /* owned references; NULL: none */

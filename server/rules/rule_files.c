@@ -237,6 +237,11 @@ enum wr_err wr_file_list_add(struct wr_file_list *list, const char *path,
     const size_t first = list->n;
     struct stat status;
 
+    if (choice->has_stdin && strcmp(path, WR_STDIN_PATH) == 0) {
+        char *const copy = strdup(path);
+
+        return copy != NULL && push(list, copy) ? WR_OK : WR_ERR_NO_MEMORY;
+    }
     if (stat(path, &status) != 0) {
         const int error = errno;
 
@@ -343,29 +348,53 @@ static bool read_all(int fd, size_t max_len, struct wr_file_text *text)
     return true;
 }
 
+/* Reads one byte more than `max_len` at most; false after a note, and nothing is left to be freed.
+ */
+static bool read_text(int fd, const char *path, size_t max_len, struct wr_diag *diag,
+                      struct wr_file_text *text)
+{
+    const bool is_read = read_all(fd, max_len == SIZE_MAX ? max_len : max_len + 1, text);
+
+    if (!is_read) {
+        add_errno_note(diag, path, errno);
+        wr_file_text_fini(text);
+    }
+    return is_read;
+}
+
 bool wr_file_text_read(const char *path, size_t max_len, struct wr_diag *diag,
                        struct wr_file_text *out_text)
 {
+    static const struct wr_str devices = WR_STR("/dev/");
     struct wr_file_text text = {0};
     const int fd = open_regular(path, &text);
 
     if (fd < 0) {
         if (errno == 0) {
-            add_note(diag, WR_SEVERITY_ERROR, path, NULL, "is not a regular file");
+            add_note(diag, WR_SEVERITY_ERROR, path, NULL,
+                     wr_str_has_prefix(wr_str_of(path), devices)
+                         ? "is not a regular file; `weir check -` reads standard input"
+                         : "is not a regular file");
         } else {
             add_errno_note(diag, path, errno);
         }
         return false;
     }
 
-    const bool is_read = read_all(fd, max_len == SIZE_MAX ? max_len : max_len + 1, &text);
+    const bool is_read = read_text(fd, path, max_len, diag, &text);
 
-    if (!is_read) {
-        add_errno_note(diag, path, errno);
-    }
     (void) close(fd);
-    if (!is_read) {
-        wr_file_text_fini(&text);
+    if (is_read) {
+        *out_text = text;
+    }
+    return is_read;
+}
+
+bool wr_file_text_read_stdin(size_t max_len, struct wr_diag *diag, struct wr_file_text *out_text)
+{
+    struct wr_file_text text = {0};
+
+    if (!read_text(STDIN_FILENO, WR_STDIN_PATH, max_len, diag, &text)) {
         return false;
     }
     *out_text = text;

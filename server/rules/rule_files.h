@@ -15,6 +15,9 @@
 #include "base/diag.h"
 #include "base/err.h"
 
+/* Standard input, where it may be read. */
+#define WR_STDIN_PATH "-"
+
 struct wr_file_list {
     char **paths; /* owned, and each of them */
     size_t n, size;
@@ -27,6 +30,7 @@ struct wr_file_choice {
     /* Of the directory given only the entries of this name, and those whose name begins with it and
      * a dot; the others are passed over. NULL: all entries. */
     const char *name;
+    bool has_stdin; /* the path WR_STDIN_PATH is standard input */
 };
 
 /*
@@ -54,6 +58,9 @@ struct wr_file_text {
  * when it cannot be read, which is noted as an error. */
 bool wr_file_text_read(const char *path, size_t max_len, struct wr_diag *diag,
                        struct wr_file_text *out_text);
+
+/* The same of standard input, from where it is to its end, whatever kind of file it is. */
+bool wr_file_text_read_stdin(size_t max_len, struct wr_diag *diag, struct wr_file_text *out_text);
 
 void wr_file_text_fini(struct wr_file_text *text);
 

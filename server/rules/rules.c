@@ -27,6 +27,8 @@ struct wr_rules {
     struct wr_pair_table domains; /* (name, "") */
     size_t n_domains, n_limits;
     bool has_bookings;
+    bool has_trial;
+    struct wr_trial trial; /* the first, if there is one */
 };
 
 /* A draft in force and its place among all, for a stable order. */
@@ -131,6 +133,10 @@ static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch, struct 
     }
     domain->is_group = builder.has_group || domain->count == WR_COUNT_ALL_OR_NOTHING;
     rules->has_bookings |= builder.has_bookings;
+    if (!rules->has_trial && builder.has_trial) {
+        rules->has_trial = true;
+        rules->trial = builder.trial;
+    }
     rules->n_limits += builder.n_limits;
     rules->n_domains++;
     wr_pair_table_add(&rules->domains, wr_pair_hash_first(&rules->hash_key, domain->name),
@@ -220,6 +226,11 @@ size_t wr_rules_limit_count(const struct wr_rules *rules)
 bool wr_rules_have_bookings(const struct wr_rules *rules)
 {
     return rules->has_bookings;
+}
+
+const struct wr_trial *wr_rules_first_trial(const struct wr_rules *rules)
+{
+    return rules->has_trial ? &rules->trial : NULL;
 }
 
 enum wr_count wr_domain_count(const struct wr_domain *domain)

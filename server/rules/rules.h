@@ -58,6 +58,12 @@ struct wr_node {
     size_t n_rules;              /* 0: no limit here */
 };
 
+/* A limit that may be over without refusing its request, and where it was written. */
+struct wr_trial {
+    struct wr_str where, path; /* the place as text; the rule, as in wr_rule */
+    bool is_shadow;            /* else it is a quota */
+};
+
 /*
  * Builds a snapshot with one reference from those of the `n` checked drafts that are not refused.
  * Copies what it needs. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM when no random key can be drawn.
@@ -79,6 +85,9 @@ const struct wr_domain *wr_rules_domain(const struct wr_rules *rules, struct wr_
 
 /* True when a rule asks for hits to be booked even when their call is late. */
 bool wr_rules_have_bookings(const struct wr_rules *rules);
+
+/* The first of them, by domain and order of declaration; NULL: there is none. */
+const struct wr_trial *wr_rules_first_trial(const struct wr_rules *rules);
 
 /* The count of what has no rule that says otherwise. */
 enum wr_count wr_domain_count(const struct wr_domain *domain);

@@ -42,6 +42,8 @@ struct wr_tree_builder {
     size_t n_limits;
     bool has_group;    /* a limit is all-or-nothing */
     bool has_bookings; /* a limit must be booked even when a call is late */
+    bool has_trial;
+    struct wr_trial trial; /* the first of the domain, if there is one */
 };
 
 /* Builds a level, and all below, from checked rules, of which it copies what it needs. `path` is of

@@ -2,6 +2,7 @@
 """`weir check`: its output, its exit status, and files that nobody would write by hand. `weir example`."""
 import os
 import re
+import subprocess
 
 import pytest
 import weirserver
@@ -189,3 +190,50 @@ def test_run_takes_one_directory():
     result = weirserver.run(os.path.join(weirserver.ROOT, "dev"), "run", "deploy/examples/rules", "docs")
     assert result.returncode == 64
     assert "run takes one RULES_DIR, and docs is a second one" in result.stderr
+
+
+def stdin_check(text, *names, cwd=None):
+    result = subprocess.run([weirserver.binary("weir"), "check", *names], input=text, capture_output=True, text=True,
+                            timeout=30, cwd=cwd, check=False)
+    return result.returncode, result.stdout + result.stderr
+
+
+def test_standard_input_is_checked_as_a_file(tmp_path):
+    assert stdin_check(GOOD, "-") == (0, "1 file, 1 domain, 1 limit: all good\n")
+    status, text = stdin_check(GOOD.replace("hour", "hours"), "-")
+    assert status == 1
+    assert text.startswith("-:3:31: error: `hours` is not a unit")
+    (tmp_path / "a.yaml").write_text(GOOD)
+    status, text = stdin_check(GOOD, "a.yaml", "-", cwd=tmp_path)
+    assert status == 1
+    assert "-:1:9: error: domain `d` has its rules already, at a.yaml:1:9" in text
+    status, text = stdin_check(GOOD + "#" * 100, "--max-rules-file-bytes", "100", "-")
+    assert status == 1
+    assert text.startswith("-: error: larger than 100 bytes")
+
+
+def test_standard_input_is_read_once():
+    status, text = stdin_check(GOOD, "-", "-")
+    assert status == 64
+    assert "which can be read once" in text
+
+
+def test_a_pipe_by_its_name_is_refused_with_the_way_to_read_it():
+    status, text = stdin_check(GOOD, "/dev/stdin")
+    assert status == 1
+    assert "/dev/stdin: error: is not a regular file; `weir check -` reads standard input" in text
+
+
+def test_what_acts_on_a_terminal_is_shown_as_question_marks(check):
+    status, text = check({"a\u009b.yaml": "domain: d\ndescriptors:\n  - {key: k, \u202eunit: 1}\n"})
+    assert status == 1
+    assert "a?.yaml:3:14: error: unknown key `?unit`" in text
+
+
+def test_stop_increment_draws_a_warning_that_refuses_nothing(check):
+    files = {"a.yaml": GOOD.replace("key: k,", "key: k, shadow_mode: true,")}
+    assert check(files) == (0, "1 file, 1 domain, 1 limit: all good\n")
+    status, text = check(files, "--strict", "--stop-increment-when-over-limit")
+    assert status == 0
+    assert text.startswith("a.yaml:3:6: warning: with --stop-increment-when-over-limit a limit under `shadow_mode`")
+    assert "0 errors, 1 warning, 0 files refused" in text

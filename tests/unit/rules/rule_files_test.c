@@ -196,6 +196,44 @@ Test(rule_files, what_is_left_out_is_told_by_its_kind)
     fini(&fixture);
 }
 
+Test(rule_files, standard_input_is_a_file_where_it_may_be)
+{
+    const struct wr_file_choice with = {.has_stdin = true}, without = {0};
+    struct fixture fixture;
+
+    init(&fixture);
+    cr_assert_eq(wr_file_list_add(&fixture.list, "-", &without, &fixture.diag), WR_ERR_NOT_FOUND);
+    cr_assert_eq(wr_file_list_add(&fixture.list, "-", &with, &fixture.diag), WR_OK);
+    cr_assert_eq(fixture.list.n, 1u);
+    cr_assert_str_eq(fixture.list.paths[0], "-");
+    fini(&fixture);
+}
+
+Test(rule_files, standard_input_is_read_to_its_end_or_one_byte_beyond_the_bound)
+{
+    static const struct {
+        size_t max_len, len;
+    } rows[] = {{100, 10}, {10, 10}, {9, 10}, {4, 5}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wr_file_text text;
+        struct wr_diag diag;
+        int ends[2];
+
+        wr_diag_init(&diag, 10);
+        cr_assert_eq(pipe(ends), 0);
+        cr_assert_eq(write(ends[1], "0123456789", 10), 10);
+        cr_assert_eq(close(ends[1]), 0);
+        cr_assert_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+        cr_assert_eq(close(ends[0]), 0);
+        cr_assert(wr_file_text_read_stdin(rows[i].max_len, &diag, &text));
+        cr_assert_eq(text.len, rows[i].len, "row %zu: %zu", i, text.len);
+        cr_assert_eq(memcmp(text.bytes, "0123456789", text.len), 0);
+        wr_file_text_fini(&text);
+        wr_diag_fini(&diag);
+    }
+}
+
 Test(rule_files, only_what_a_name_says_also_behind_a_link)
 {
     const char *const want[] = {"conf.d/y.yaml", "conf.one.yaml", "conf/x.yaml"};
