@@ -82,7 +82,7 @@ int wr_listeners_open(const struct wr_options *options, struct wr_listen **out_l
 
     const enum wr_err err = wr_listen_open(&listen, &diag, out_listen);
 
-    wr_log_notes(&diag);
+    wr_log_notes(&diag, NULL);
     wr_diag_fini(&diag);
     if (err != WR_OK) {
         return exit_code_of(err);

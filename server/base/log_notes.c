@@ -30,7 +30,7 @@ static bool has(const struct wr_diag *diag, const struct wr_note *note)
     return false;
 }
 
-void wr_log_new_notes(const struct wr_diag *diag, const struct wr_diag *told)
+void wr_log_new_notes(const struct wr_diag *diag, const struct wr_diag *told, const char *rest)
 {
     for (const struct wr_note *note = diag->first; note != NULL; note = note->next) {
         if (!has(told, note)) {
@@ -39,14 +39,15 @@ void wr_log_new_notes(const struct wr_diag *diag, const struct wr_diag *told)
     }
     if (diag->n_errors + diag->n_warnings > diag->n_kept &&
         told->n_errors + told->n_warnings == told->n_kept) {
-        wr_log(WR_LOG_WARN, "%zu more notes are not shown; `weir check` shows more",
-               diag->n_errors + diag->n_warnings - diag->n_kept);
+        wr_log(WR_LOG_WARN, "%zu more notes are not shown%s%s",
+               diag->n_errors + diag->n_warnings - diag->n_kept, rest == NULL ? "" : "; ",
+               rest == NULL ? "" : rest);
     }
 }
 
-void wr_log_notes(const struct wr_diag *diag)
+void wr_log_notes(const struct wr_diag *diag, const char *rest)
 {
     static const struct wr_diag nothing = {0};
 
-    wr_log_new_notes(diag, &nothing);
+    wr_log_new_notes(diag, &nothing, rest);
 }

@@ -2,7 +2,6 @@
 #include "base/shown.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -35,6 +34,27 @@ static bool is_shown(uint32_t code)
         if (code >= acting[i].first && code <= acting[i].last) {
             return false;
         }
+    }
+    return true;
+}
+
+/* How many bytes the first character of `text` has that may be shown; 0: it may not. */
+static size_t shown_first(struct wr_str text)
+{
+    const size_t len = wr_str_utf8_first(text);
+
+    return len > 0 && is_shown(code_of((const unsigned char *) text.ptr, len)) ? len : 0;
+}
+
+bool wr_shown_is_whole(struct wr_str text)
+{
+    for (size_t i = 0; i < text.len;) {
+        const size_t len = shown_first((struct wr_str){text.ptr + i, text.len - i});
+
+        if (len == 0) {
+            return false;
+        }
+        i += len;
     }
     return true;
 }

@@ -9,6 +9,7 @@
 #ifndef WR_BASE_SHOWN_H
 #define WR_BASE_SHOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -17,6 +18,9 @@
 /* Writes `text` to `out`, as many whole characters as `room` bytes hold, and returns how many bytes
  * these are, never more than the text has. Nothing is terminated. `out` may be the text itself. */
 size_t wr_shown_write(struct wr_str text, char *out, size_t room);
+
+/* True when nothing of `text` is replaced. */
+bool wr_shown_is_whole(struct wr_str text);
 
 /* All of `text`. */
 void wr_shown_print(struct wr_str text, FILE *out);

@@ -166,6 +166,20 @@ static void check_group_ip(struct wr_check *check, const struct wr_check_subject
     }
 }
 
+static void check_stars(struct wr_check *check, const struct wr_check_subject *of_rule,
+                        const char *name, struct wr_str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        n += text.ptr[i] == '*';
+    }
+    if (n > WR_STARS_MAX) {
+        wr_check_error(check, of_rule, "one `*` stands for as much as several side by side",
+                       "`%s` has %zu `*`, more than %d", name, n, WR_STARS_MAX);
+    }
+}
+
 /* Recursion is as deep as rules are nested, which whoever makes drafts bounds. */
 static void check_rule(struct wr_check *check, struct wr_draft *draft,
                        const struct wr_draft_rule *rules, size_t index,
@@ -180,6 +194,8 @@ static void check_rule(struct wr_check *check, struct wr_draft *draft,
         if (rule->key.len == 0) {
             wr_check_error(check, &subject, "as in `- key: user`", "a descriptor has no `key`");
         }
+        check_stars(check, &subject, "key", rule->key);
+        check_stars(check, &subject, "value", rule->value);
         check_limits(check, &subject, rule);
         if (rule->has_share_threshold && !wr_wildcard_is(rule->key) &&
             !wr_wildcard_is(rule->value)) {

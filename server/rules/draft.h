@@ -18,6 +18,10 @@
 #include "base/value.h"
 #include "rules/policy.h"
 
+/* The most '*' in a key, or a value. All else that a pattern holds a request must hold as well;
+ * only these cost one that is short. */
+#define WR_STARS_MAX 255
+
 struct wr_draft_replace {
     struct wr_str name;
     struct wr_place place;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/shown.h"
 #include "rules/rules.h"
 
 /* What stands in a text for a `*`, and for a value that may be any: what is tried in turn, since
@@ -21,16 +22,6 @@ struct search {
     struct wr_arena *arena;
     struct wr_entry *entries;
 };
-
-static bool is_typable(struct wr_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char) text.ptr[i] < ' ' || text.ptr[i] == 0x7f) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* A text that the pattern matches; the pattern itself when memory is out. */
 static struct wr_str fill(const struct search *search, struct wr_str pattern)
@@ -82,7 +73,8 @@ static size_t search_below(const struct search *search, const struct wr_draft_ru
         const struct wr_entry entry = {.key = fill_or_any(search, rules[i].key),
                                        .value = fill_or_any(search, rules[i].value)};
 
-        if (search->bounds->is_typed && !(is_typable(entry.key) && is_typable(entry.value))) {
+        if (search->bounds->is_typed &&
+            !(wr_shown_is_whole(entry.key) && wr_shown_is_whole(entry.value))) {
             continue;
         }
         search->entries[depth] = entry;
@@ -106,7 +98,7 @@ size_t wr_example_find(struct wr_draft *draft, const struct wr_example_bounds *b
     struct wr_rules *rules;
     size_t found = 0;
 
-    if ((bounds->is_typed && !is_typable(draft->domain)) ||
+    if ((bounds->is_typed && !wr_shown_is_whole(draft->domain)) ||
         wr_rules_new(&draft, 1, &rules) != WR_OK) {
         return 0;
     }

@@ -23,6 +23,7 @@
 
 #define MAX_NOTES_A_SECOND 200
 #define MAX_NOTES 100
+#define MORE_NOTES "`weir check` shows more"
 
 /* Events come in bursts: the look follows the first of them by this much. */
 #define BURST_US 10000
@@ -178,7 +179,7 @@ static void log_look(struct wr_reload *reload, struct wr_diag *diag)
 {
     const bool has_missing_root = reload->set.files.n_missing_roots > 0;
 
-    wr_log_new_notes(diag, &reload->told);
+    wr_log_new_notes(diag, &reload->told, MORE_NOTES);
     if (has_missing_root && !reload->has_missing_root && reload->set.is_in_force) {
         wr_log(WR_LOG_WARN, "the rules from there stay in force until it is back");
     }
@@ -236,7 +237,7 @@ static void log_take(struct wr_reload *reload, const struct wr_diag *diag)
         return;
     }
     reload->n_notes += diag->n_kept;
-    wr_log_notes(diag);
+    wr_log_notes(diag, MORE_NOTES);
     if (reload->n_takes_untold > 0) {
         wr_log(WR_LOG_WARN, "the notes of %zu takes of rules were left out: too many at a time",
                reload->n_takes_untold);

@@ -24,6 +24,6 @@ void wr_stop_doubt_log(const struct wr_rules *rules)
 
     wr_diag_init(&diag, 1);
     wr_stop_doubt_note(rules, &diag);
-    wr_log_notes(&diag);
+    wr_log_notes(&diag, NULL);
     wr_diag_fini(&diag);
 }

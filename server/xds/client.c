@@ -312,7 +312,7 @@ static bool open_stream(struct wr_xds_client *client)
     if (wr_xds_session_begin(&client->session, &client->arena, &request)) {
         stream = wr_xds_stream_open(&client->options.stream, request, &diag);
     }
-    wr_log_notes(&diag);
+    wr_log_notes(&diag, NULL);
     wr_diag_fini(&diag);
     set_stream(client, stream);
     return stream != NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xds/report.h"
 
+#include <stdio.h>
+
 #include "base/log_notes.h"
 
 #define SHOWN_MAX 300
@@ -23,7 +25,7 @@ void wr_xds_report_notes(struct wr_xds_report *report, const struct wr_diag *dia
         !wr_log_limit_pass(&report->limit, mono_us, &skipped)) {
         return;
     }
-    wr_log_notes(diag);
+    wr_log_notes(diag, "mend those that are, and the next ones show");
     if (skipped > 0) {
         wr_log(WR_LOG_WARN, "the notes of %llu answers of the control plane were left out",
                (unsigned long long) skipped);
@@ -41,6 +43,11 @@ void wr_xds_report_change(const struct wr_xds_answer *answer, const struct wr_ru
                wr_rules_domain_count(rules), wr_rules_limit_count(rules), change->n_resources, len,
                answer->version.ptr,
                answer->is_refused ? "; refused ones stay at their last good version, if any" : "");
+    } else if (answer->is_strange) {
+        wr_log(WR_LOG_WARN,
+               "rules stay as they are: an answer is refused which is of type `%.*s`, and `%s` was "
+               "asked for",
+               shown(answer->type_url), answer->type_url.ptr, WR_RULES_TYPE_URL);
     } else if (answer->is_refused) {
         wr_log(WR_LOG_WARN,
                "rules stay as they are: %zu of %zu resources of version `%.*s` are refused",
@@ -53,8 +60,18 @@ void wr_xds_report_change(const struct wr_xds_answer *answer, const struct wr_ru
 
 void wr_xds_report_bad_response(const struct wr_xds_report *report, enum wr_err err)
 {
+    char text[128];
+
+    if (err == WR_ERR_TOO_LARGE) {
+        (void) snprintf(text, sizeof text,
+                        "more than %d resources, a bound that no option raises; serve fewer, with "
+                        "more rules each",
+                        WR_DISCOVERY_RESOURCES_MAX);
+    } else {
+        (void) snprintf(text, sizeof text, "%s", wr_err_text(err));
+    }
     wr_log(WR_LOG_ERROR, "control plane %s: its answer could not be taken: %s", report->target,
-           wr_err_text(err));
+           text);
 }
 
 /* What to do about an end, where that can be told from it. */

@@ -233,6 +233,8 @@ enum wr_err wr_xds_session_take(struct wr_xds_session *session, struct wr_str re
     session->has_response = true;
     answer.is_refused = session->was_refused;
     answer.version = decoded.version;
+    answer.type_url = decoded.type_url;
+    answer.is_strange = !wr_str_equal(decoded.type_url, rules_type);
     if ((!answer.is_refused && !keep_version(session, decoded.version)) ||
         !encode_answer(session, &decoded, arena, &answer.request)) {
         /* What was taken stays taken: only the answer is lost. */

@@ -51,6 +51,8 @@ struct wr_xds_answer {
     struct wr_str request;      /* to be sent, in the arena */
     int64_t delay_us;           /* not before that has passed */
     struct wr_str version;      /* of the response, borrowed from it */
+    struct wr_str type_url;     /* of the response, borrowed from it */
+    bool is_strange;            /* it is not of the type that was asked for */
     bool is_refused, is_repeat; /* it was sent before, and nothing was looked at */
     struct wr_xds_change change;
 };

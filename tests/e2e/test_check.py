@@ -202,7 +202,7 @@ def test_standard_input_is_checked_as_a_file(tmp_path):
     assert stdin_check(GOOD, "-") == (0, "1 file, 1 domain, 1 limit: all good\n")
     status, text = stdin_check(GOOD.replace("hour", "hours"), "-")
     assert status == 1
-    assert text.startswith("-:3:31: error: `hours` is not a unit")
+    assert text.startswith("-:3:33: error: `hours` is not a unit")
     (tmp_path / "a.yaml").write_text(GOOD)
     status, text = stdin_check(GOOD, "a.yaml", "-", cwd=tmp_path)
     assert status == 1

@@ -14,7 +14,7 @@ static struct capture capture;
 static void log_captured(const struct wr_diag *diag)
 {
     capture_start(&capture);
-    wr_log_notes(diag);
+    wr_log_notes(diag, "`weir check` shows more");
     capture_stop(&capture);
 }
 
@@ -80,11 +80,28 @@ Test(log_notes, that_were_told_before_are_not_told_again)
     wr_diag_add(&diag, WR_SEVERITY_WARNING, other, S(""), "", "is odd");
     wr_diag_add(&diag, WR_SEVERITY_WARNING, place, S(""), "", "is odder");
     capture_start(&capture);
-    wr_log_new_notes(&diag, &told);
+    wr_log_new_notes(&diag, &told, NULL);
     capture_stop(&capture);
     cr_assert_str_eq(next_line(), " warning: a.yaml:4:5: is odd");
     cr_assert_str_eq(next_line(), " warning: a.yaml:3:5: is odder");
     cr_assert_null(next_line());
     wr_diag_fini(&told);
+    wr_diag_fini(&diag);
+}
+
+Test(log_notes, that_are_more_than_were_kept_are_counted_also_when_nothing_can_be_done)
+{
+    const struct wr_place place = {.file = WR_STR("a.yaml")};
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 1);
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, place, S(""), "", "is odd");
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, place, S(""), "", "is odder");
+    capture_start(&capture);
+    wr_log_notes(&diag, NULL);
+    capture_stop(&capture);
+    cr_assert_str_eq(next_line(), " error: a.yaml: is odd");
+    cr_assert_str_eq(next_line(), " warning: 1 more notes are not shown");
+    cr_assert_null(next_line());
     wr_diag_fini(&diag);
 }

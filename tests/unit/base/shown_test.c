@@ -39,6 +39,8 @@ Test(shown, what_acts_on_a_terminal_and_what_is_no_text_is_replaced)
         const size_t len = wr_shown_write(wr_str_of(rows[i].text), text, sizeof text);
 
         cr_assert_eq(len, strlen(rows[i].shown), "row %zu: %s", i, text);
+        cr_assert_eq(wr_shown_is_whole(wr_str_of(rows[i].text)),
+                     strcmp(rows[i].text, rows[i].shown) == 0, "row %zu", i);
         cr_assert_eq(memcmp(text, rows[i].shown, len), 0, "row %zu: %s", i, text);
     }
 }

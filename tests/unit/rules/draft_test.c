@@ -232,3 +232,23 @@ Test(draft, one_bad_file_leaves_the_others_alone)
     cr_assert_eq(texts.diag.n_errors, 2u);
     texts_fini(&texts);
 }
+
+Test(draft, patterns_have_a_bound_on_stars)
+{
+    for (size_t n = WR_STARS_MAX; n <= WR_STARS_MAX + 1; n++) {
+        char stars[WR_STARS_MAX + 2] = "", text[1024], *notes;
+
+        memset(stars, '*', n);
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: 'k%s'}]\n", stars);
+        notes = notes_of(text);
+        cr_assert_eq(strstr(notes, "error: `key` has 256 `*`, more than 255") != NULL,
+                     n > WR_STARS_MAX, "%s", notes);
+        free(notes);
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: k, value: 'v%s'}]\n",
+                        stars);
+        notes = notes_of(text);
+        cr_assert_eq(strstr(notes, "error: `value` has 256 `*`, more than 255") != NULL,
+                     n > WR_STARS_MAX, "%s", notes);
+        free(notes);
+    }
+}

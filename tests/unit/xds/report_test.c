@@ -34,6 +34,10 @@ static const struct {
     {{.version = WR_STR("7"), .is_refused = true, .change = {.n_resources = 3, .n_refused = 2}},
      false,
      "warning: rules stay as they are: 2 of 3 resources of version `7` are refused"},
+    {{.is_refused = true, .is_strange = true, .type_url = WR_STR("other")},
+     false,
+     "warning: rules stay as they are: an answer is refused which is of type `other`, and "
+     "`type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig` was asked for"},
     {{.version = WR_STR("7")}, false, "info: rules stay as they are: version `7` changes nothing"},
 };
 
@@ -130,4 +134,15 @@ Test(report, has_the_notes_of_one_response_a_second)
     cr_assert_not_null(
         strstr(capture.text, "warning: the notes of 1 answers of the control plane were left out"));
     wr_diag_fini(&diag);
+}
+
+Test(report, of_too_many_resources_says_which_bound_it_is)
+{
+    const struct wr_xds_report report = {.target = "h:1"};
+
+    capture_start(&capture);
+    wr_xds_report_bad_response(&report, WR_ERR_TOO_LARGE);
+    capture_stop(&capture);
+    expect_line("error: control plane h:1: its answer could not be taken: more than 1048576 "
+                "resources, a bound that no option raises; serve fewer, with more rules each");
 }

@@ -218,6 +218,8 @@ Test(session, what_was_not_asked_for_is_refused)
     cr_assert_eq(take_bytes(responses_bytes(&arena, "2", "n2", "other", good, 2)), WR_OK);
     cr_assert_null(answer.change.rules);
     expect_request(answer.request, "1", "n2", true);
+    cr_assert(answer.is_strange);
+    cr_assert(wr_str_equal(answer.type_url, (struct wr_str) WR_STR("other")));
     cr_assert_not_null(strstr(session.error, "resources[1] is of type `other`"));
     cr_assert_not_null(strstr(session.error, "the response is of type `other`"));
     cr_assert_eq(take_bytes(joined(responses_bytes(&arena, "2", "n2", WR_RULES_TYPE_URL, good, 2),
@@ -226,6 +228,7 @@ Test(session, what_was_not_asked_for_is_refused)
     cr_assert_null(answer.change.rules);
     cr_assert_eq(answer.change.n_refused, 2u);
     cr_assert_not(take("3", "n3", good));
+    cr_assert_not(answer.is_strange);
     expect_request(answer.request, "3", "n3", false);
 }
 
