@@ -54,7 +54,9 @@ static bool gather(const struct wr_doubt_pass *pass, const struct wr_doubt_rule 
 static const struct wr_doubt_rule *find(const struct wr_doubt_pass *pass, const struct level *level,
                                         const struct wr_draft_rule *rule)
 {
-    const struct wr_entry entry = {.key = rule->key, .value = rule->value};
+    static const struct wr_str nothing = WR_STR(""); /* as an entry has it, not without bytes */
+    const struct wr_entry entry = {.key = rule->key,
+                                   .value = rule->value.len > 0 ? rule->value : nothing};
     const struct wr_node *const node = wr_level_wildcards_find(
         level->wildcards, wr_pair_hash_first(&pass->hash_key, rule->key), &entry);
 
@@ -98,14 +100,16 @@ bool wr_reach_check(const struct wr_doubt_pass *pass, const struct wr_doubt_rule
     if (!gather(pass, rules, n, &level)) {
         return false;
     }
-    for (size_t i = 0; i < n && *pass->work <= WR_DOUBTS_MAX_WORK; i++) {
+    for (size_t i = 0, before = 0; i < n && *pass->work <= WR_DOUBTS_MAX_WORK; i++) {
         if (!is_pattern(rules[i].rule) && rules[i].rule->value.len > 0) {
             continue; /* exact pairs go first */
         }
 
         const struct wr_doubt_rule *const found = find(pass, &level, rules[i].rule);
 
-        *pass->work += level.n;
+        /* A pattern is held against those before it at most, and found by itself then. */
+        before += is_pattern(rules[i].rule);
+        *pass->work += is_pattern(rules[i].rule) ? before : level.n;
         if (found != NULL && found != &rules[i]) {
             warn(pass, &rules[i], found, parent);
         }

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/diag.h"
 #include "rules/config_yaml.h"
+#include "rules/doubts.h"
 #include "rules/draft.h"
 #include "rules/identity.h"
 #include "rules/rules.h"
@@ -146,6 +147,17 @@ static void check_snapshot(struct wr_arena *arena, struct wr_draft *draft)
     wr_rules_release(rules);
 }
 
+/* Doubts warn and refuse nothing. */
+static void check_doubts(struct wr_draft *draft, struct wr_diag *diag)
+{
+    struct wr_draft *const drafts[] = {draft};
+    const size_t n_errors = diag->n_errors;
+
+    draft->is_fresh = true;
+    WR_ASSERT(wr_drafts_doubt(drafts, 1, false, diag));
+    WR_ASSERT(diag->n_errors == n_errors && !draft->is_refused);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct wr_str text = {.ptr = (const char *) data, .len = size};
@@ -161,6 +173,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     WR_ASSERT(draft.is_refused == (diag.n_errors > 0));
     WR_ASSERT(draft.has_warning == (diag.n_warnings > 0));
     WR_ASSERT(!diag.is_incomplete);
+    if (!draft.is_refused) {
+        check_doubts(&draft, &diag);
+    }
     check_snapshot(&arena, &draft);
     wr_diag_fini(&diag);
     wr_arena_fini(&arena);
