@@ -54,13 +54,10 @@ static void look(struct texts *texts, bool merges_domains)
 /* What was told of a file is told again only when another of its domain is new. */
 Test(doubts, domains_without_a_fresh_draft_are_passed_over)
 {
-    static const char *const text =
-        "domain: d\ndescriptors: [{key: %s, rate_limit: {unit: hour}}]\n";
-    char first[256], second[256];
+    static const char first[] = "domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour}}]\n";
+    static const char second[] = "domain: d\ndescriptors: [{key: b, rate_limit: {unit: hour}}]\n";
     struct texts texts;
 
-    (void) snprintf(first, sizeof first, text, "a");
-    (void) snprintf(second, sizeof second, text, "b");
     texts_init(&texts);
     texts_add(&texts, "a.yaml", first);
     texts_add(&texts, "b.yaml", second);
