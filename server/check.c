@@ -57,6 +57,7 @@ int wr_check(const struct wr_command_line *line, FILE *out, FILE *err)
     wr_diag_init(&diag, MAX_NOTES);
 
     const enum wr_err failed = wr_rules_load(&load, &diag, &result);
+    const bool is_doubtful = load.is_strict && diag.n_warnings > 0; /* what refuses no file */
 
     if (failed == WR_OK && load.stops_when_over) {
         wr_stop_doubt_note(result.rules, &diag);
@@ -69,7 +70,8 @@ int wr_check(const struct wr_command_line *line, FILE *out, FILE *err)
         fprintf(err, "weir check: %s\n", wr_err_text(failed));
     }
 
-    const bool is_good = failed == WR_OK && diag.n_errors == 0 && result.n_refused == 0;
+    const bool is_good =
+        failed == WR_OK && diag.n_errors == 0 && result.n_refused == 0 && !is_doubtful;
 
     wr_diag_fini(&diag);
     return is_good ? EX_OK : 1;

@@ -193,7 +193,8 @@ const struct wr_option_row wr_option_rows[] = {
      .kind = WR_OPTION_BOOL,
      .offset = AT(is_strict),
      .default_text = "false",
-     .help = "a warning refuses its rule file, or resource, as an error does"},
+     .help = "a warning refuses its rule file, or resource, as an error does, unless it takes "
+             "several of them to draw it"},
     {.flag = "rules-poll-interval",
      .variable = "WEIR_RULES_POLL_INTERVAL",
      .kind = WR_OPTION_DURATION,
@@ -631,8 +632,8 @@ const struct wr_option_row wr_option_rows[] = {
      .default_text = "false",
      .help = "when a descriptor of a call would go over, only those that would are charged; "
              "`count` in rules has no effect then, and one that is over but refuses nobody "
-             "(`shadow_mode`, a quota beside others) keeps the others from being charged all the "
-             "same, so that they may never fill"},
+             "(`shadow_mode`, a quota beside other quotas) keeps the others from being charged all "
+             "the same, so that they may never fill"},
     {.flag = "shadow-mode",
      .variable = "SHADOW_MODE",
      .kind = WR_OPTION_BOOL,

@@ -38,7 +38,7 @@ void wr_check_warn(struct wr_check *check, const struct wr_check_subject *subjec
     va_start(args, format);
     (void) vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    subject->draft->has_warning = true;
+    subject->draft->has_warning = subject->draft->has_warning || !check->is_between;
     wr_diag_add(check->diag, WR_SEVERITY_WARNING, subject->place,
                 wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
 }

@@ -8,6 +8,7 @@
 #ifndef WR_RULES_CHECK_H
 #define WR_RULES_CHECK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -18,6 +19,7 @@
 struct wr_check {
     struct wr_diag *diag;
     int64_t min_window_us; /* the shortest window that the store can count in */
+    bool is_between;       /* what is warned of takes several drafts, and marks none of them */
 };
 
 /* What a note is about. */
@@ -35,6 +37,7 @@ void wr_check_error(struct wr_check *check, const struct wr_check_subject *subje
                     const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Marks the draft, unless it takes others as well. `hint` may be NULL. */
 void wr_check_warn(struct wr_check *check, const struct wr_check_subject *subject, const char *hint,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 

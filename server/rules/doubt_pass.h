@@ -8,6 +8,7 @@
 #ifndef WR_RULES_DOUBT_PASS_H
 #define WR_RULES_DOUBT_PASS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -19,7 +20,8 @@
 
 #define WR_DOUBT_PLACE_SIZE 512
 
-/* The drafts of one domain. */
+/* One draft for itself, or the drafts of one domain against each other: then the check is
+ * `is_between`, and what a draft says without the others is passed over. */
 struct wr_doubt_pass {
     struct wr_check *check;
     struct wr_arena *arena; /* for as long as the domain is looked at */
@@ -27,6 +29,7 @@ struct wr_doubt_pass {
     const struct wr_draft_place *drafts;
     size_t n_drafts;
     size_t *work; /* of all domains */
+    bool merges_domains;
 };
 
 /* A rule and the draft that it is from. */

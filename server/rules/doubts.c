@@ -90,6 +90,7 @@ static bool check_top(const struct wr_doubt_pass *pass, const struct wr_rule_pat
     return wr_reach_check(pass, level, n, path);
 }
 
+/* The drafts of one domain against each other. */
 static bool check_domain(const struct wr_doubt_pass *pass)
 {
     const struct wr_rule_path path = {.key = pass->drafts[0].draft->domain};
@@ -101,50 +102,63 @@ static bool check_domain(const struct wr_doubt_pass *pass)
     if (!is_fresh) {
         return true;
     }
-    for (size_t i = 0; i < pass->n_drafts; i++) {
-        struct wr_draft *const draft = pass->drafts[i].draft;
-
-        draft->has_warning = false;
-        if (!check_rules(pass, draft, draft->rules, draft->n_rules, &path)) {
-            return false;
-        }
-    }
-    return check_top(pass, &path) && wr_replace_check(pass);
+    return (pass->n_drafts == 1 || check_top(pass, &path)) && wr_replace_check(pass);
 }
 
-static bool check_all(struct wr_check *check, const struct wr_draft_place *places, size_t n,
-                      bool merges_domains)
+static bool check_domains(struct wr_doubt_pass *pass, const struct wr_draft_place *places, size_t n)
 {
-    struct wr_arena arena;
-    size_t work = 0;
-    struct wr_doubt_pass pass = {.check = check, .arena = &arena, .work = &work};
-    bool has_memory = wr_hash_key_draw(&pass.hash_key) == WR_OK;
+    bool has_memory = wr_hash_key_draw(&pass->hash_key) == WR_OK;
 
-    wr_arena_init(&arena, FIRST_CHUNK_SIZE);
-    for (size_t i = 0; i < n && has_memory;) {
-        pass.drafts = &places[i];
-        pass.n_drafts = merges_domains ? wr_draft_order_count(&places[i], n - i) : 1;
-        has_memory = check_domain(&pass);
-        wr_arena_reset(&arena);
-        i += pass.n_drafts;
+    for (size_t i = 0; i < n && has_memory; i += pass->n_drafts) {
+        pass->drafts = &places[i];
+        pass->n_drafts = wr_draft_order_count(&places[i], n - i);
+        has_memory = check_domain(pass);
+        wr_arena_reset(pass->arena);
     }
-    wr_arena_fini(&arena);
     return has_memory;
 }
 
-bool wr_drafts_doubt(struct wr_draft *const *drafts, size_t n, bool merges_domains,
-                     struct wr_diag *diag)
+bool wr_drafts_doubt(struct wr_draft *const *drafts, size_t n, struct wr_diag *diag)
 {
-    struct wr_check check = {.diag = diag};
-    size_t n_places = 0;
+    struct wr_check check = {.diag = diag, .is_between = true};
+    struct wr_arena arena;
+    size_t work = 0, n_places = 0;
+    struct wr_doubt_pass pass = {
+        .check = &check, .arena = &arena, .work = &work, .merges_domains = true};
     struct wr_draft_place *const places = wr_draft_order_of(drafts, n, &n_places);
 
     if (places == NULL) {
         return false;
     }
+    wr_arena_init(&arena, FIRST_CHUNK_SIZE);
 
-    const bool has_memory = check_all(&check, places, n_places, merges_domains);
+    const bool has_memory = check_domains(&pass, places, n_places);
 
+    wr_arena_fini(&arena);
     free(places);
+    return has_memory;
+}
+
+bool wr_draft_doubt(struct wr_draft *draft, bool merges_domains, struct wr_diag *diag)
+{
+    struct wr_check check = {.diag = diag};
+    struct wr_arena arena;
+    size_t work = 0;
+    const struct wr_draft_place place = {.draft = draft};
+    const struct wr_rule_path path = {.key = draft->domain};
+    struct wr_doubt_pass pass = {.check = &check,
+                                 .arena = &arena,
+                                 .drafts = &place,
+                                 .n_drafts = 1,
+                                 .work = &work,
+                                 .merges_domains = merges_domains};
+
+    wr_arena_init(&arena, FIRST_CHUNK_SIZE);
+
+    const bool has_memory = wr_hash_key_draw(&pass.hash_key) == WR_OK &&
+                            check_rules(&pass, draft, draft->rules, draft->n_rules, &path) &&
+                            check_top(&pass, &path) && wr_replace_check(&pass);
+
+    wr_arena_fini(&arena);
     return has_memory;
 }

@@ -20,13 +20,17 @@
  * warning any more. */
 #define WR_DOUBTS_MAX_WORK 25000000
 
-/*
- * Looks at `n` drafts that are good in themselves, in the order in which they are put together;
- * with `merges_domains` those of one domain are looked at together. Domains without a fresh draft
- * were looked at before and are passed over; the others draw all their warnings (again), and
- * `has_warning` of their drafts says whether there was one. False when memory is out.
+/* Looks at a draft that is good in itself, whatever others say, and marks it with a warning when it
+ * draws one. With `merges_domains` a name that it lacks may be another's. False when memory is out.
  */
-WR_MUST_USE bool wr_drafts_doubt(struct wr_draft *const *drafts, size_t n, bool merges_domains,
-                                 struct wr_diag *diag);
+WR_MUST_USE bool wr_draft_doubt(struct wr_draft *draft, bool merges_domains, struct wr_diag *diag);
+
+/*
+ * Looks at `n` drafts that agree with each other and may share domains, in the order in which they
+ * are put together, for what only several of them together make doubtful, and marks none: which of
+ * them came first must not decide which stays. Domains without a fresh draft were looked at before
+ * and are passed over; the others draw all their warnings (again). False when memory is out.
+ */
+WR_MUST_USE bool wr_drafts_doubt(struct wr_draft *const *drafts, size_t n, struct wr_diag *diag);
 
 #endif

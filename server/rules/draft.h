@@ -90,9 +90,9 @@ struct wr_draft {
     size_t n_rules;
     bool is_refused;   /* set when it has an error: it takes no part in a snapshot */
     bool is_broken;    /* its source could not make it out: nothing in it is checked */
-    bool has_warning;  /* a note that is no error was made on it */
+    bool has_warning;  /* a note that is no error was made on it, whatever others say */
     bool lacks_memory; /* memory ran out over it: what it says is not known */
-    bool is_fresh;     /* it is new: doubts about its domain are told */
+    bool is_fresh;     /* it is new: doubts between it and others of its domain are told */
     bool is_told; /* what stands against it was noted before: errors on it draw no further notes */
 };
 

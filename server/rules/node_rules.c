@@ -139,19 +139,34 @@ static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_ru
            add_calendars(builder, limit, rule) && copy_replaces(arena, limit, rule);
 }
 
-/* Keeps the first limit that may be over without refusing its request. */
-static bool note_trial(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
-                       const struct wr_rule *rule)
+static bool keep_trial(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                       const struct wr_rule *rule, struct wr_trial *out_trial)
 {
     char where[PLACE_SIZE];
 
-    if (builder->has_trial || rule->is_unlimited || (!rule->is_shadow && !rule->is_quota)) {
+    wr_place_format(&draft->place, where, sizeof where);
+    *out_trial = (struct wr_trial){.path = rule->path, .is_shadow = rule->is_shadow};
+    return wr_arena_copy(builder->arena, wr_str_of(where), &out_trial->where);
+}
+
+/* Keeps the first limit that may be over without refusing its request, and the first that needs no
+ * quota beside it for that. */
+static bool note_trial(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                       const struct wr_rule *rule)
+{
+    builder->n_quotas += rule->is_quota;
+    if (rule->is_unlimited || (!rule->is_shadow && !rule->is_quota)) {
         return true;
     }
-    wr_place_format(&draft->place, where, sizeof where);
+    if (!builder->has_trial && !keep_trial(builder, draft, rule, &builder->trial)) {
+        return false;
+    }
     builder->has_trial = true;
-    builder->trial = (struct wr_trial){.path = rule->path, .is_shadow = rule->is_shadow};
-    return wr_arena_copy(builder->arena, wr_str_of(where), &builder->trial.where);
+    if (builder->has_shadow || !rule->is_shadow) {
+        return true;
+    }
+    builder->has_shadow = true;
+    return keep_trial(builder, draft, rule, &builder->shadow);
 }
 
 bool wr_node_rules_build(struct wr_tree_builder *builder, const struct wr_rule_path *path,

@@ -63,6 +63,12 @@ static const struct wr_doubt_rule *find(const struct wr_doubt_pass *pass, const 
     return node == NULL ? NULL : level->rules[node - level->nodes];
 }
 
+static bool takes(const struct wr_draft_rule *rule, const struct wr_draft_rule *other)
+{
+    return wr_wildcard_match(rule->key, other->key) &&
+           (rule->value.len == 0 || wr_wildcard_match(rule->value, other->value));
+}
+
 static void warn(const struct wr_doubt_pass *pass, const struct wr_doubt_rule *rule,
                  const struct wr_doubt_rule *before, const struct wr_rule_path *parent)
 {
@@ -74,7 +80,9 @@ static void warn(const struct wr_doubt_pass *pass, const struct wr_doubt_rule *r
 
     wr_place_format(&before->rule->place, where, sizeof where);
     if (is_pattern(own)) {
-        wr_check_warn(pass->check, &subject, "move it above that one, or remove it",
+        wr_check_warn(pass->check, &subject,
+                      takes(own, before->rule) ? "remove one of the two"
+                                               : "move it above that one, or remove it",
                       "this rule is never found: the one at %s comes first, and takes all that it "
                       "would",
                       where);
@@ -110,7 +118,8 @@ bool wr_reach_check(const struct wr_doubt_pass *pass, const struct wr_doubt_rule
         /* A pattern is held against those before it at most, and found by itself then. */
         before += is_pattern(rules[i].rule);
         *pass->work += is_pattern(rules[i].rule) ? before : level.n;
-        if (found != NULL && found != &rules[i]) {
+        if (found != NULL && found != &rules[i] &&
+            (found->draft != rules[i].draft) == pass->check->is_between) {
             warn(pass, &rules[i], found, parent);
         }
     }

@@ -120,15 +120,27 @@ static bool is_of(const struct members *members, size_t i, size_t first)
     return i < members->n && wr_str_equal(members->all[i].name, members->all[first].name);
 }
 
-/* Whether one of the limits of a name refuses anybody. */
-static bool is_enforced(const struct members *members, size_t first)
+/* Whether one of the limits of a name refuses anybody, and it takes as many drafts to say so as are
+ * looked at: between drafts none of the own draft does. */
+static bool is_enforced(const struct members *members, size_t first, const struct wr_draft *own)
 {
+    bool is_found = false;
+
     for (size_t i = first; is_of(members, i, first); i++) {
         if (!members->all[i].rule->is_shadow && !members->all[i].limit->is_unlimited) {
-            return true;
+            if (members->all[i].draft == own) {
+                return !members->pass->check->is_between;
+            }
+            is_found = true;
         }
     }
-    return false;
+    return is_found;
+}
+
+/* Whether a name that is not there is to be told now: others of its domain may have it. */
+static bool is_lack_known(const struct wr_doubt_pass *pass)
+{
+    return pass->merges_domains == pass->check->is_between;
 }
 
 static struct wr_check_subject subject_of(const struct member *member,
@@ -146,16 +158,32 @@ static void check_entry(const struct members *members, const struct member *memb
     const int shown = wr_check_shown(entry->name);
 
     if (named == members->n) {
+        if (!is_lack_known(members->pass)) {
+            return;
+        }
         wr_check_warn(members->pass->check, &subject,
                       "it is the `name` of a limit of this domain, by case",
                       "there is no limit `%.*s` to be replaced", shown, entry->name.ptr);
-    } else if (member->rule->is_shadow && is_enforced(members, named)) {
+    } else if (member->rule->is_shadow && is_enforced(members, named, member->draft)) {
         wr_check_warn(members->pass->check, &subject,
                       "leave `replaces` out for as long as there is `shadow_mode`",
                       "a rule in `shadow_mode` takes `%.*s` away, which is enforced: a request "
                       "that finds both is held to neither",
                       shown, entry->name.ptr);
     }
+}
+
+/* Whether rules of several drafts make the ring. */
+static bool is_mixed(const struct members *members, size_t begin)
+{
+    const struct wr_draft *const first = members->all[members->steps[begin].member].draft;
+
+    for (size_t i = begin + 1; i < members->n_steps; i++) {
+        if (members->all[members->steps[i].member].draft != first) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The names from where the ring begins, which is on the way, to where the search is. */
@@ -216,7 +244,9 @@ static void advance(struct members *members)
     }
     for (size_t i = members->n_steps; i-- > 0;) {
         if (members->steps[i].name == named) {
-            warn_ring(members, i, member, entry);
+            if (is_mixed(members, i) == members->pass->check->is_between) {
+                warn_ring(members, i, member, entry);
+            }
             return;
         }
     }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,14 @@ static bool grow(struct wr_file_text *text, size_t *size, size_t max_len)
     return true;
 }
 
+/* Waits as a read does that may wait; false with errno. */
+static bool await_bytes(int fd)
+{
+    struct pollfd wish = {.fd = fd, .events = POLLIN};
+
+    return poll(&wish, 1, -1) >= 0 || errno == EINTR;
+}
+
 /* Reads to the end or up to `max_len`; false with errno. */
 static bool read_all(int fd, size_t max_len, struct wr_file_text *text)
 {
@@ -341,7 +350,7 @@ static bool read_all(int fd, size_t max_len, struct wr_file_text *text)
         }
         if (n > 0) {
             text->len += (size_t) n;
-        } else if (errno != EINTR) {
+        } else if (errno != EINTR && (errno != EAGAIN || !await_bytes(fd))) {
             return false;
         }
     }
@@ -390,10 +399,25 @@ bool wr_file_text_read(const char *path, size_t max_len, struct wr_diag *diag,
     return is_read;
 }
 
+/* Where standard input was closed its number may be a descriptor of the process itself, of which
+ * most are none of these. */
+static bool is_input(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) ||
+                                       S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
 bool wr_file_text_read_stdin(size_t max_len, struct wr_diag *diag, struct wr_file_text *out_text)
 {
     struct wr_file_text text = {0};
 
+    if (!is_input(STDIN_FILENO)) {
+        add_note(diag, WR_SEVERITY_ERROR, WR_STDIN_PATH, "give it a file or a pipe",
+                 "standard input is closed, or nothing to read from");
+        return false;
+    }
     if (!read_text(STDIN_FILENO, WR_STDIN_PATH, max_len, diag, &text)) {
         return false;
     }

@@ -108,8 +108,10 @@ static bool parse(const struct take *take, const struct wr_file *file,
                          wr_str_of(file->path), &options->bounds, &arena, take->diag, &draft);
     wr_draft_check(&draft, options->min_window_us, take->diag);
 
+    bool has_memory =
+        !draft.lacks_memory &&
+        (draft.is_refused || wr_draft_doubt(&draft, options->merges_domains, take->diag));
     const bool is_good = !draft.is_refused && !(options->is_strict && draft.has_warning);
-    bool has_memory = !draft.lacks_memory;
 
     if (has_memory && is_good) {
         *out_version = new_version(&draft);
@@ -170,36 +172,6 @@ static enum wr_err begin(const struct take *take)
     return WR_OK;
 }
 
-/* Warns of what is hardly meant in what came now; when warnings refuse, who draws one stays at what
- * it had. False when memory is out. */
-static bool doubt(const struct take *take)
-{
-    const struct wr_load_options *const options = take->set->options;
-    const struct wr_file_set *const files = &take->set->files;
-    size_t n = 0;
-
-    for (size_t i = 0; i < files->n; i++) {
-        const struct wr_versions *const versions = files->files[i]->versions;
-        struct wr_draft *const draft = wr_versions_chosen(versions);
-
-        if (draft != NULL) {
-            draft->is_fresh = versions->is_taken && versions->choice == WR_CHOICE_CANDIDATE;
-            take->drafts[n++] = draft;
-        }
-    }
-    if (!wr_drafts_doubt(take->drafts, n, options->merges_domains, take->diag)) {
-        return false;
-    }
-    for (size_t i = 0; i < files->n && options->is_strict; i++) {
-        struct wr_versions *const versions = files->files[i]->versions;
-
-        if (versions->choice == WR_CHOICE_CANDIDATE && wr_versions_chosen(versions)->has_warning) {
-            versions->choice = versions->in_force != NULL ? WR_CHOICE_IN_FORCE : WR_CHOICE_NONE;
-        }
-    }
-    return true;
-}
-
 /* Holds the files against each other. */
 static bool settle_conflicts(const struct take *take)
 {
@@ -215,6 +187,29 @@ static bool settle_conflicts(const struct take *take)
         .merges_domains = take->set->options->merges_domains,
         .diag = take->diag,
     });
+}
+
+/* Warns of what is hardly meant in what comes into force, where several files make it so. It
+ * refuses nothing: the same files have the same rules whichever came first. False when memory is
+ * out. */
+static bool doubt(const struct take *take)
+{
+    const struct wr_file_set *const files = &take->set->files;
+    size_t n = 0;
+
+    if (!take->set->options->merges_domains) {
+        return true;
+    }
+    for (size_t i = 0; i < files->n; i++) {
+        const struct wr_versions *const versions = files->files[i]->versions;
+        struct wr_draft *const draft = wr_versions_chosen(versions);
+
+        if (draft != NULL) {
+            draft->is_fresh = versions->choice == WR_CHOICE_CANDIDATE;
+            take->drafts[n++] = draft;
+        }
+    }
+    return wr_drafts_doubt(take->drafts, n, take->diag);
 }
 
 /* All drafts that were chosen, in the order of the files. */
@@ -318,14 +313,21 @@ static enum wr_err run(const struct take *take, struct wr_rule_set_change *out_c
 
     enum wr_err err = begin(take);
 
-    if (err == WR_OK && (!doubt(take) || !settle_conflicts(take))) {
+    if (err == WR_OK && !settle_conflicts(take)) {
         err = WR_ERR_NO_MEMORY;
+    }
+    if (take->set->options->is_strict) {
+        wr_diag_make_errors(take->diag); /* what comes behind refuses nothing */
     }
     if (err == WR_OK && wr_file_set_is_stopping(&take->set->files)) {
         err = WR_ERR_SYSTEM;
     }
     if (err != WR_OK) {
         return err;
+    }
+
+    if (!doubt(take)) {
+        return WR_ERR_NO_MEMORY;
     }
 
     const size_t n = gather_all(take);
@@ -362,8 +364,5 @@ enum wr_err wr_rule_set_take(struct wr_rule_set *set, int64_t now_us, bool takes
     }
     free(take.drafts);
     free(take.versions);
-    if (set->options->is_strict) {
-        wr_diag_make_errors(diag);
-    }
     return err;
 }

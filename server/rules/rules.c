@@ -109,6 +109,17 @@ static bool is_count_said(const struct source *sources, size_t n, enum wr_count 
     return false;
 }
 
+/* A quota that is over refuses its request unless another one has room. */
+static void keep_trial(struct wr_rules *rules, const struct wr_tree_builder *builder)
+{
+    const bool has_any = builder->has_trial && (builder->trial.is_shadow || builder->n_quotas > 1);
+
+    if (!rules->has_trial && (has_any || builder->has_shadow)) {
+        rules->has_trial = true;
+        rules->trial = has_any ? builder->trial : builder->shadow;
+    }
+}
+
 static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch, struct wr_zone_set *zones,
                        const struct source *sources, size_t n)
 {
@@ -133,10 +144,7 @@ static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch, struct 
     }
     domain->is_group = builder.has_group || domain->count == WR_COUNT_ALL_OR_NOTHING;
     rules->has_bookings |= builder.has_bookings;
-    if (!rules->has_trial && builder.has_trial) {
-        rules->has_trial = true;
-        rules->trial = builder.trial;
-    }
+    keep_trial(rules, &builder);
     rules->n_limits += builder.n_limits;
     rules->n_domains++;
     wr_pair_table_add(&rules->domains, wr_pair_hash_first(&rules->hash_key, domain->name),

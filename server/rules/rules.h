@@ -58,7 +58,8 @@ struct wr_node {
     size_t n_rules;              /* 0: no limit here */
 };
 
-/* A limit that may be over without refusing its request, and where it was written. */
+/* A limit that may be over without refusing its request, as a quota beside other quotas may, and
+ * where it was written. */
 struct wr_trial {
     struct wr_str where, path; /* the place as text; the rule, as in wr_rule */
     bool is_shadow;            /* else it is a quota */

@@ -12,10 +12,11 @@ void wr_stop_doubt_note(const struct wr_rules *rules, struct wr_diag *diag)
     }
     wr_diag_add(diag, WR_SEVERITY_WARNING, (struct wr_place){.file = trial->where}, trial->path,
                 "turn the option off, or take such rules out of requests with others",
-                "with --stop-increment-when-over-limit a limit under `%s` that is over keeps the "
-                "other limits of its request from being charged, though the request passes: they "
-                "may never fill",
-                trial->is_shadow ? "shadow_mode" : "quota_mode");
+                "with --stop-increment-when-over-limit a limit under %s that is over keeps the "
+                "other limits of its request from being charged%s: they may never fill",
+                trial->is_shadow ? "`shadow_mode`" : "`quota_mode`",
+                trial->is_shadow ? ", though the request passes"
+                                 : " when another quota lets the request pass");
 }
 
 void wr_stop_doubt_log(const struct wr_rules *rules)

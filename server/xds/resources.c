@@ -128,6 +128,17 @@ static void stay(struct take *take, struct item *item)
     }
 }
 
+/* Warns of what is hardly meant in a draft; true when that refuses it. */
+static bool draws_refusal(struct take *take, struct item *item)
+{
+    const struct wr_load_options *const load = take->resources->load;
+
+    if (!wr_draft_doubt(&item->draft, load->merges_domains, take->diag)) {
+        take->lacks_memory = true;
+    }
+    return load->is_strict && item->draft.has_warning;
+}
+
 /* The first choices, before any is held against others. */
 static void choose(struct take *take)
 {
@@ -137,33 +148,9 @@ static void choose(struct take *take)
         if (is_unchanged(item)) {
             stay(take, item);
         } else if (read_draft(take, item, item->message, take->diag) &&
-                   !(take->resources->load->is_strict && item->draft.has_warning)) {
+                   !draws_refusal(take, item)) {
             item->choice = WR_CHOICE_CANDIDATE;
         } else {
-            item->is_refused = true;
-            stay(take, item);
-        }
-    }
-}
-
-static size_t gather_chosen(const struct take *take);
-
-/* Warns of what is hardly meant in what came now; when warnings refuse, who draws one stays at what
- * it had. */
-static void doubt(struct take *take)
-{
-    const struct wr_load_options *const load = take->resources->load;
-
-    for (size_t i = 0; i < take->n; i++) {
-        take->items[i].draft.is_fresh = take->items[i].choice == WR_CHOICE_CANDIDATE;
-    }
-    if (!wr_drafts_doubt(take->drafts, gather_chosen(take), load->merges_domains, take->diag)) {
-        take->lacks_memory = true;
-    }
-    for (size_t i = 0; i < take->n && load->is_strict && !take->lacks_memory; i++) {
-        struct item *const item = &take->items[i];
-
-        if (item->choice == WR_CHOICE_CANDIDATE && item->draft.has_warning) {
             item->is_refused = true;
             stay(take, item);
         }
@@ -291,6 +278,20 @@ static size_t gather_chosen(const struct take *take)
     return n;
 }
 
+/* Warns of what is hardly meant in what comes into force, where several resources make it so. It
+ * refuses nothing: the same ones have the same rules whichever came first. False when memory is
+ * out. */
+static bool doubt(const struct take *take)
+{
+    if (!take->resources->load->merges_domains) {
+        return true;
+    }
+    for (size_t i = 0; i < take->n; i++) {
+        take->items[i].draft.is_fresh = take->items[i].choice == WR_CHOICE_CANDIDATE;
+    }
+    return wr_drafts_doubt(take->drafts, gather_chosen(take), take->diag);
+}
+
 /* True when a bad one does not say which it is: any that is missing may be the one. */
 static bool has_stranger(const struct take *take)
 {
@@ -310,10 +311,10 @@ static enum wr_err run(struct take *take, struct wr_xds_change *change)
     }
     choose(take);
     if (!take->lacks_memory) {
-        doubt(take);
-    }
-    if (!take->lacks_memory) {
         agree(take);
+    }
+    if (take->resources->load->is_strict) {
+        wr_diag_make_errors(take->diag); /* what comes behind refuses nothing */
     }
     if (take->lacks_memory) {
         return WR_ERR_NO_MEMORY;
@@ -326,6 +327,9 @@ static enum wr_err run(struct take *take, struct wr_xds_change *change)
 
     if ((n == 0 && take->n > 0) || has_stranger(take) || !is_another(take, n)) {
         return WR_OK;
+    }
+    if (!doubt(take)) {
+        return WR_ERR_NO_MEMORY;
     }
 
     const enum wr_err err = wr_rules_new(take->drafts, n, &change->rules);
@@ -369,9 +373,6 @@ enum wr_err wr_xds_resources_take(struct wr_xds_resources *resources, const stru
     wr_arena_fini(&take.arena);
     free(take.drafts);
     free(take.items);
-    if (resources->load->is_strict) {
-        wr_diag_make_errors(diag);
-    }
     if (err == WR_OK) {
         *out_change = change;
     }

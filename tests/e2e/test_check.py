@@ -75,6 +75,20 @@ def test_a_warning_is_an_error_when_strict(check):
     assert check(files, "--strict")[0] == 1
 
 
+def test_a_doubt_between_files_is_told_and_refuses_none(check):
+    files = {"a.yaml": "domain: d\ndescriptors:\n  - {key: k, value: '*'}\n",
+             "b.yaml": "domain: d\ndescriptors:\n  - {key: k, value: 'x*'}\n"}
+    assert check(files, "--merge-domain-config")[0] == 0
+    status, text = check(files, "--merge-domain-config", "--strict")
+    assert status == 1
+    assert text.startswith("b.yaml:3:6: warning: this rule is never found")
+    assert text.endswith("2 files, 1 domain, 0 limits: 0 errors, 1 warning, 0 files refused\n")
+    files["b.yaml"] = files["a.yaml"]
+    text = check(files, "--merge-domain-config")[1]
+    assert "b.yaml:3:6: error: key `k` with value `*` is already defined" in text
+    assert "warning:" not in text
+
+
 def test_missing_file(check):
     status, text = check({}, names=["nowhere.yaml"])
     assert status != 0
@@ -216,6 +230,13 @@ def test_standard_input_is_read_once():
     status, text = stdin_check(GOOD, "-", "-")
     assert status == 64
     assert "which can be read once" in text
+
+
+def test_standard_input_that_is_closed_is_refused():
+    result = subprocess.run(["sh", "-c", 'exec "$0" check - <&-', weirserver.binary("weir")], capture_output=True,
+                            text=True, timeout=30, check=False)
+    assert result.returncode == 1
+    assert result.stdout.startswith("-: error: standard input is closed, or nothing to read from")
 
 
 def test_a_pipe_by_its_name_is_refused_with_the_way_to_read_it():

@@ -42,6 +42,25 @@ def test_a_bad_file_keeps_its_own_last_good_version(launch, bad, good):
     await_limit(caller, bad, 4, used=3)
 
 
+def test_a_doubt_between_files_refuses_none_also_when_strict(launch):
+    """The same files give the same rules, whether they come one by one or are there at the start."""
+    def pattern(value, limit):
+        return f"domain: d\ndescriptors:\n  - {{key: {value}, rate_limit: {{unit: hour, requests_per_unit: {limit}}}}}\n"
+    files = {"a.yaml": pattern("k, value: '*'", 5), "b.yaml": pattern("k, value: 'x*'", 6) + pattern("m", 7).split("\n")[2] + "\n"}
+    flags = ["--strict", "--merge-domain-config"]
+    server = launch({"a.yaml": files["a.yaml"]}, *flags)
+    caller = server.caller()
+    replace(server.rules, "b.yaml", files["b.yaml"])
+    eventually("OK: OK 7 of 7/HOUR", lambda: caller.peek("d", ["m", "v"]))
+    anew = launch(files, *flags)
+    for one in (server, anew):
+        same("OK: OK 5 of 5/HOUR", one.caller().peek("d", ["k", "xa"]))
+        same("OK: OK 7 of 7/HOUR", one.caller().peek("d", ["m", "v"]))
+        assert one.log().count(f"{one.rules}/b.yaml:3:6: this rule is never found") == 1
+    replace(server.rules, "a.yaml", pattern("k, value: '*'", 8))
+    eventually("OK: OK 8 of 8/HOUR", lambda: caller.peek("d", ["k", "xa"]))
+
+
 def test_a_bad_file_at_the_start_holds_back_no_other(launch):
     server = launch({"a.yaml": "domain: [\n", "b.yaml": rule("b", 5)})
     same("OK: OK 4 of 5/HOUR", server.caller().call("b", [PAIR]))

@@ -44,34 +44,95 @@ Test(doubts, a_limit_without_a_number_refuses_everybody)
     }
 }
 
-static void look(struct texts *texts, bool merges_domains)
+static void look(struct texts *texts)
 {
     struct wr_draft *drafts[] = {&texts->drafts[0], &texts->drafts[1]};
 
-    cr_assert(wr_drafts_doubt(drafts, 2, merges_domains, &texts->diag));
+    cr_assert(wr_drafts_doubt(drafts, 2, &texts->diag));
 }
 
-/* What was told of a file is told again only when another of its domain is new. */
+/* What was told of two files is told again only when one of their domain is new. */
 Test(doubts, domains_without_a_fresh_draft_are_passed_over)
 {
-    static const char first[] = "domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour}}]\n";
-    static const char second[] = "domain: d\ndescriptors: [{key: b, rate_limit: {unit: hour}}]\n";
     struct texts texts;
 
     texts_init(&texts);
-    texts_add(&texts, "a.yaml", first);
-    texts_add(&texts, "b.yaml", second);
-    look(&texts, true);
+    texts_add(&texts, "a.yaml", "domain: d\ndescriptors: [{key: a, value: '*'}]\n");
+    texts_add(&texts, "b.yaml",
+              "domain: d\ndescriptors: [{key: a, value: 'x*', rate_limit: {unit: hour}}]\n");
+    look(&texts);
     cr_assert_eq(texts.diag.n_warnings, 0u);
-    texts.drafts[1].is_fresh = true;
-    look(&texts, false);
+    texts.drafts[0].is_fresh = true;
+    look(&texts);
     cr_assert_eq(texts.diag.n_warnings, 1u);
-    cr_assert_not(texts.drafts[0].has_warning);
-    cr_assert(texts.drafts[1].has_warning);
-    look(&texts, true);
-    cr_assert_eq(texts.diag.n_warnings, 3u);
-    cr_assert(texts.drafts[0].has_warning);
     texts_fini(&texts);
+}
+
+/* Whether a draft is marked never depends on others. */
+Test(doubts, what_takes_several_drafts_marks_none)
+{
+    static const struct {
+        const char *first, *second;
+        size_t n_warnings; /* of which none marks */
+    } rows[] = {
+        {"{key: k, value: '*'}", "{key: k, value: 'x*'}", 1},
+        {"{key: k, value: '*'}", "{key: k}", 1},
+        {"{key: a, rate_limit: {unlimited: true, name: x, replaces: [{name: y}]}}",
+         "{key: b, rate_limit: {unlimited: true, name: y, replaces: [{name: x}]}}", 1},
+        {"{key: a, rate_limit: {unlimited: true, replaces: [{name: y}]}}", "{key: b}", 1},
+        {"{key: a, rate_limit: {unlimited: true, replaces: [{name: y}]}}",
+         "{key: b, rate_limit: {unlimited: true, name: y}}", 0},
+        {"{key: a, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 1, replaces: "
+         "[{name: y}]}}",
+         "{key: b, rate_limit: {unit: hour, requests_per_unit: 1, name: y}}", 1},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct texts texts;
+        char first[256], second[256];
+
+        (void) snprintf(first, sizeof first, "domain: d\ndescriptors: [%s]\n", rows[i].first);
+        (void) snprintf(second, sizeof second, "domain: d\ndescriptors: [%s]\n", rows[i].second);
+        texts_init(&texts);
+        texts_add(&texts, "a.yaml", first);
+        texts_add(&texts, "b.yaml", second);
+        texts_doubt(&texts, true);
+        cr_assert_eq(texts.diag.n_warnings, rows[i].n_warnings, "row %zu: %s", i,
+                     texts_notes(&texts));
+        cr_assert_not(texts.drafts[0].has_warning, "row %zu", i);
+        cr_assert_not(texts.drafts[1].has_warning, "row %zu", i);
+        texts_fini(&texts);
+    }
+}
+
+/* Beside another that has the same as well, it is told for itself only. */
+Test(doubts, what_takes_one_draft_marks_it)
+{
+    static const char *const rows[] = {
+        "{key: k, value: '*'}, {key: k, value: 'x*'}",
+        "{key: a, rate_limit: {unlimited: true, name: x, replaces: [{name: y}]}}, {key: b, "
+        "rate_limit: {unlimited: true, name: y, replaces: [{name: x}]}}",
+        "{key: a, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 1, replaces: "
+        "[{name: y}]}}, {key: b, rate_limit: {unit: hour, requests_per_unit: 1, name: y}}",
+        "{key: a, rate_limit: {unit: hour}}",
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct texts texts;
+        char text[512];
+
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [%s]\n", rows[i]);
+        texts_init(&texts);
+        texts_add(&texts, "a.yaml", text);
+        texts_add(&texts, "b.yaml",
+                  "domain: d\ndescriptors: [{key: l, rate_limit: {unit: hour, requests_per_unit: "
+                  "1, name: y}}]\n");
+        texts_doubt(&texts, true);
+        cr_assert_eq(texts.diag.n_warnings, 1u, "row %zu: %s", i, texts_notes(&texts));
+        cr_assert(texts.drafts[0].has_warning, "row %zu", i);
+        cr_assert_not(texts.drafts[1].has_warning, "row %zu", i);
+        texts_fini(&texts);
+    }
 }
 
 Test(doubts, without_memory_nothing_is_known)
@@ -98,7 +159,7 @@ Test(doubts, without_memory_nothing_is_known)
         draft = &texts.drafts[0];
         draft->is_fresh = true;
         failing_malloc_start(n);
-        is_done = wr_drafts_doubt(&draft, 1, false, &diag);
+        is_done = wr_draft_doubt(draft, false, &diag) && wr_drafts_doubt(&draft, 1, &diag);
         failing_malloc_stop();
         n_failed += !is_done;
         wr_diag_fini(&diag);

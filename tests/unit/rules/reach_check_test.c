@@ -11,6 +11,7 @@
 #define FIRST                                                                                      \
     "this rule is never found: the one at f.yaml:3:6 comes first, and takes all that it would "
 #define MOVE "; move it above that one, or remove it\n"
+#define REMOVE "; remove one of the two\n"
 #define ANY                                                                                        \
     "this rule is never found: the one at f.yaml:%s takes every value, and a `*` goes before a "   \
     "rule without a value (in d.k); remove one of the two\n"
@@ -26,8 +27,6 @@ static const struct row rows[] = {
     {"key: k, value: '/a*'", "key: k, value: '/ab*'", "d.k_/ab*"},
     {"key: k, value: '/a*'", "key: k, value: '/a*b'", "d.k_/a*b"},
     {"key: k, value: '*a*'", "key: k, value: 'b*xax*c'", "d.k_b*xax*c"},
-    {"key: k, value: '*'", "key: k, value: '**'", "d.k_**"},
-    {"key: k, value: '**'", "key: k, value: '*'", "d.k_*"},
     {"key: 'k*'", "key: k, value: 'a*'", "d.k_a*"},
     {"key: 'k*'", "key: 'k*', value: 'a'", "d.k*_a"},
     {"key: 'k*'", "key: 'kl*', value: 'a*'", "d.kl*_a*"},
@@ -53,21 +52,30 @@ static const struct row rows[] = {
     {"key: 'k*', value: 'a*'", "key: k", NULL},
 };
 
+/* Each of two takes what the other would. */
+static const struct row mutual[] = {
+    {"key: k, value: '*'", "key: k, value: '**'", "d.k_**"},
+    {"key: k, value: '**'", "key: k, value: '*'", "d.k_*"},
+    {"key: k, value: 'x*y'", "key: k, value: 'x**y'", "d.k_x**y"},
+    {"key: 'k*'", "key: 'k*', value: '*'", "d.k*_*"},
+    {"key: 'k*'", "key: 'k**'", "d.k**"},
+};
+
 static void write_text(char text[512], const struct row *row)
 {
     (void) snprintf(text, 512, "domain: d\ndescriptors:\n  - {%s}\n  - {%s}\n", row->first,
                     row->second);
 }
 
-Test(reach_check, a_pattern_behind_one_that_takes_all_that_it_would_is_never_found)
+static void assert_rows(const struct row *all, size_t n, const char *hint)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < n; i++) {
         char text[512], wanted[512] = "";
 
-        write_text(text, &rows[i]);
-        if (rows[i].path != NULL) {
-            (void) snprintf(wanted, sizeof wanted, "f.yaml:4:6: warning: " FIRST "(in %s)" MOVE,
-                            rows[i].path);
+        write_text(text, &all[i]);
+        if (all[i].path != NULL) {
+            (void) snprintf(wanted, sizeof wanted, "f.yaml:4:6: warning: " FIRST "(in %s)%s",
+                            all[i].path, hint);
         }
 
         char *const notes = doubts_of(text);
@@ -75,6 +83,16 @@ Test(reach_check, a_pattern_behind_one_that_takes_all_that_it_would_is_never_fou
         cr_assert_str_eq(notes, wanted, "%s%s", text, notes);
         free(notes);
     }
+}
+
+Test(reach_check, a_pattern_behind_one_that_takes_all_that_it_would_is_never_found)
+{
+    assert_rows(rows, sizeof rows / sizeof rows[0], MOVE);
+}
+
+Test(reach_check, of_two_that_take_the_same_one_is_to_be_removed)
+{
+    assert_rows(mutual, sizeof mutual / sizeof mutual[0], REMOVE);
 }
 
 /* Whether a request of one entry finds the rule that has a limit. */
@@ -167,6 +185,21 @@ Test(reach_check, files_of_one_domain_make_its_first_level_together)
                      "b.yaml:2:16: warning: this rule is never found: the one at a.yaml:2:16 comes "
                      "first, and takes all that it would (in d.k_x*); move it above that one, or "
                      "remove it\n");
+    cr_assert_not(texts.drafts[0].has_warning);
+    cr_assert_not(texts.drafts[1].has_warning);
+    texts_fini(&texts);
+}
+
+Test(reach_check, what_a_file_makes_doubtful_by_itself_is_told_once_and_marks_it)
+{
+    struct texts texts;
+
+    texts_init(&texts);
+    texts_add(&texts, "a.yaml", "domain: d\ndescriptors: [{key: l}]\n");
+    texts_add(&texts, "b.yaml",
+              "domain: d\ndescriptors: [{key: k, value: '*'}, {key: k, value: 'x*'}]\n");
+    texts_doubt(&texts, true);
+    cr_assert_eq(texts.diag.n_warnings, 1u, "%s", texts_notes(&texts));
     cr_assert_not(texts.drafts[0].has_warning);
     cr_assert(texts.drafts[1].has_warning);
     texts_fini(&texts);

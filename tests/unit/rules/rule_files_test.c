@@ -2,7 +2,12 @@
 #include "rules/rule_files.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "tests/unit/rules/scratch.h"
@@ -230,6 +235,80 @@ Test(rule_files, standard_input_is_read_to_its_end_or_one_byte_beyond_the_bound)
         cr_assert_eq(text.len, rows[i].len, "row %zu: %zu", i, text.len);
         cr_assert_eq(memcmp(text.bytes, "0123456789", text.len), 0);
         wr_file_text_fini(&text);
+        wr_diag_fini(&diag);
+    }
+}
+
+/* Whether the first thread of the process sleeps. */
+static bool is_reader_asleep(void)
+{
+    char text[512];
+    FILE *const stat = fopen("/proc/self/stat", "r");
+
+    cr_assert_not_null(stat);
+
+    const size_t len = fread(text, 1, sizeof text - 1, stat);
+
+    cr_assert_eq(fclose(stat), 0);
+    text[len] = '\0';
+    return strstr(text, ") S ") != NULL;
+}
+
+/* Writes once whoever reads waits. */
+static void *write_late(void *context)
+{
+    const int *const end = context;
+
+    while (!is_reader_asleep()) {
+        (void) sched_yield();
+    }
+    cr_assert_eq(write(*end, "late", 4), 4);
+    cr_assert_eq(close(*end), 0);
+    return NULL;
+}
+
+Test(rule_files, standard_input_that_does_not_wait_is_waited_for)
+{
+    struct wr_file_text text;
+    struct wr_diag diag;
+    pthread_t writer;
+    int ends[2];
+
+    wr_diag_init(&diag, 10);
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    cr_assert_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    cr_assert_eq(pthread_create(&writer, NULL, write_late, &ends[1]), 0);
+    cr_assert(wr_file_text_read_stdin(100, &diag, &text));
+    cr_assert_eq(text.len, 4u);
+    cr_assert_eq(pthread_join(writer, NULL), 0);
+    wr_file_text_fini(&text);
+    wr_diag_fini(&diag);
+}
+
+Test(rule_files, what_is_no_input_is_not_read)
+{
+    static const int fds[] = {-1, 0, 1}; /* none, of an event, of a directory */
+
+    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
+        struct wr_file_text text = {0};
+        struct wr_diag diag;
+        const int fd = fds[i] < 0    ? -1
+                       : fds[i] == 0 ? eventfd(1, EFD_NONBLOCK)
+                                     : open("/", O_RDONLY | O_DIRECTORY);
+
+        wr_diag_init(&diag, 10);
+        if (fd < 0) {
+            (void) close(STDIN_FILENO);
+        } else {
+            cr_assert_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+        }
+        cr_assert_not(wr_file_text_read_stdin(100, &diag, &text), "row %zu", i);
+        cr_assert_eq(diag.n_errors, 1u);
+        cr_assert_not_null(strstr(diag.first->text.ptr, "standard input is closed"));
+        if (fd > 0) {
+            (void) close(fd);
+        }
         wr_diag_fini(&diag);
     }
 }

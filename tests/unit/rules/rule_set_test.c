@@ -449,24 +449,62 @@ Test(rule_set, what_is_hardly_meant_is_told_once_and_is_in_force)
     fini(&fixture);
 }
 
-/* What only the files of a domain together make doubtful refuses the file that is new, until the
- * other makes it good. */
 Test(rule_set, when_strict_a_doubt_refuses_its_file)
 {
     struct fixture fixture;
 
     init(&fixture);
     fixture.options.is_strict = fixture.options.merges_domains = true;
-    scratch_write(&fixture.scratch, "a.yaml", STAR);
+    scratch_write(&fixture.scratch, "a.yaml", "domain: d\n");
     cr_assert(take(&fixture));
-    scratch_write(&fixture.scratch, "b.yaml", BEHIND);
+    scratch_write(&fixture.scratch, "b.yaml",
+                  "domain: d\ndescriptors: [{key: k, value: '*'}, {key: k, value: 'a*'}]\n");
     cr_assert_not(take(&fixture));
     assert_sums(&fixture, 2, 1, 1);
-    cr_assert(is_noted(&fixture, "/b.yaml:2:16: error", "is never found"));
-    scratch_replace(&fixture.scratch, "a.yaml", "domain: d\n");
+    cr_assert(is_noted(&fixture, "/b.yaml:2:38: error", "is never found"));
+    cr_assert_eq(fixture.diag.n_warnings, 0u);
+    fini(&fixture);
+}
+
+/* Which of the files came first decides nothing: all are in force, and a change of any is taken. */
+Test(rule_set, when_strict_a_doubt_between_files_refuses_none)
+{
+    for (int is_at_once = 0; is_at_once < 2; is_at_once++) {
+        struct fixture fixture;
+
+        init(&fixture);
+        fixture.options.is_strict = fixture.options.merges_domains = true;
+        scratch_write(&fixture.scratch, "b.yaml", BEHIND);
+        if (!is_at_once) {
+            cr_assert(take(&fixture));
+        }
+        scratch_write(&fixture.scratch, "a.yaml", STAR);
+        cr_assert(take(&fixture));
+        assert_sums(&fixture, 2, 0, 0);
+        cr_assert(is_noted(&fixture, "/b.yaml:2:16: warning", "is never found"));
+        cr_assert_eq(fixture.diag.n_errors, 0u);
+        cr_assert_not(take(&fixture));
+        cr_assert_eq(fixture.diag.n_warnings, 0u);
+        scratch_replace(&fixture.scratch, "a.yaml", "domain: d\n");
+        cr_assert(take(&fixture));
+        assert_sums(&fixture, 2, 0, 0);
+        cr_assert_eq(fixture.diag.n_warnings, 0u);
+        fini(&fixture);
+    }
+}
+
+Test(rule_set, a_copy_draws_no_doubt_beside_its_error)
+{
+    struct fixture fixture;
+
+    init(&fixture);
+    fixture.options.merges_domains = true;
+    scratch_write(&fixture.scratch, "a.yaml", STAR);
+    scratch_write(&fixture.scratch, "b.yaml", STAR);
     cr_assert(take(&fixture));
-    assert_sums(&fixture, 2, 0, 0);
-    cr_assert_eq(fixture.diag.n_errors, 0u);
+    assert_sums(&fixture, 2, 1, 1);
+    cr_assert(is_noted(&fixture, "/b.yaml:2:16: error", "is already defined"));
+    cr_assert_eq(fixture.diag.n_warnings, 0u);
     fini(&fixture);
 }
 

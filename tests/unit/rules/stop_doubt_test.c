@@ -40,6 +40,16 @@ Test(stop_doubt, the_first_limit_that_may_be_over_and_refuses_nobody_is_named)
         {"  - {key: a, " LIMIT "}\n  - {key: b, shadow_mode: true, " LIMIT "}\n",
          "f.yaml:4:6: warning: with --stop-increment-when-over-limit ", "under `shadow_mode` that"},
         {"  - {key: a, quota_mode: true, " LIMIT "}\n  - {key: b, shadow_mode: true, " LIMIT "}\n",
+         "f.yaml:4:6: warning: ", "under `shadow_mode` that"},
+        /* a quota that is over refuses, unless another one has room */
+        {"  - {key: a, quota_mode: true, " LIMIT "}\n  - {key: b, " LIMIT "}\n", "", ""},
+        {"  - {key: a, quota_mode: true, " LIMIT "}\n  - {key: b, quota_mode: true, " LIMIT "}\n",
+         "f.yaml:3:6: warning: ", "when another quota lets the request pass"},
+        {"  - {key: a, quota_mode: true, " LIMIT "}\n"
+         "  - {key: b, quota_mode: true, rate_limit: {unlimited: true}}\n",
+         "f.yaml:3:6: warning: ", "under `quota_mode` that"},
+        {"  - {key: a, quota_mode: true, " LIMIT "}\n  - {key: b, shadow_mode: true, " LIMIT "}\n"
+         "  - {key: c, quota_mode: true, " LIMIT "}\n",
          "f.yaml:3:6: warning: ", "under `quota_mode` that"},
         {"  - {key: a, descriptors: [{key: b, shadow_mode: true, limits: [{unit: hour, "
          "requests_per_unit: 1}, {unit: day, requests_per_unit: 2}]}]}\n",

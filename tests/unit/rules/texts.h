@@ -46,7 +46,7 @@ const char *texts_notes(struct texts *texts);
 /* Checks the drafts, each and against each other. */
 void texts_check(struct texts *texts, bool merges_domains);
 
-/* Looks at the drafts, all of them new, for doubts. */
+/* Looks at the drafts, all of them new, for doubts, each and with `merges_domains` all together. */
 void texts_doubt(struct texts *texts, bool merges_domains);
 
 /* Checks the drafts and builds a snapshot of those that are good; one reference, the caller's. */

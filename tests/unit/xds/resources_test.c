@@ -332,3 +332,39 @@ Test(resources, what_is_hardly_meant_is_told_and_refused_only_when_strict)
         fini(&bed);
     }
 }
+
+/* Domain d with a pattern for any value of k, and one behind it. */
+static const struct wr_str any_value = WR_STR("\x0a\x01"
+                                              "a\x12\x01"
+                                              "d\x1a\x06\x0a\x01"
+                                              "k\x12\x01*");
+static const struct wr_str some_values = WR_STR("\x0a\x01"
+                                                "b\x12\x01"
+                                                "d\x1a\x07\x0a\x01"
+                                                "k\x12\x02x*");
+
+Test(resources, what_several_make_doubtful_is_told_and_refuses_none)
+{
+    const struct wr_str messages[] = {any_value, some_values};
+    struct wr_xds_change change = {0};
+    struct wr_diag diag;
+    struct bed bed;
+
+    init(&bed);
+    bed.load.is_strict = bed.load.merges_domains = true;
+    for (size_t n = 1; n <= 2; n++) {
+        wr_diag_init(&diag, 20);
+        cr_assert_eq(wr_xds_resources_take(&bed.resources, messages, n, &diag, &change), WR_OK);
+        cr_assert_eq(diag.n_errors, 0u);
+        cr_assert_eq(diag.n_warnings, n - 1);
+        cr_assert_eq(change.n_refused, 0u);
+        cr_assert_not_null(change.rules);
+        wr_rules_release(change.rules);
+        print(&bed, &diag);
+        wr_diag_fini(&diag);
+    }
+    cr_assert_not_null(
+        strstr(bed.notes, "resource b: descriptors[0]: warning: this rule is never "), "%s",
+        bed.notes);
+    fini(&bed);
+}
