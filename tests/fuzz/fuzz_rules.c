@@ -147,15 +147,18 @@ static void check_snapshot(struct wr_arena *arena, struct wr_draft *draft)
     wr_rules_release(rules);
 }
 
-/* Doubts warn and refuse nothing. */
+/* Doubts warn and refuse nothing; those of a draft alone mark it, those between drafts do not. */
 static void check_doubts(struct wr_draft *draft, struct wr_diag *diag)
 {
     struct wr_draft *const drafts[] = {draft};
     const size_t n_errors = diag->n_errors;
 
+    WR_ASSERT(wr_draft_doubt(draft, false, diag));
+    WR_ASSERT(draft->has_warning == (diag->n_warnings > 0));
+    draft->has_warning = false;
     draft->is_fresh = true;
-    WR_ASSERT(wr_drafts_doubt(drafts, 1, false, diag));
-    WR_ASSERT(diag->n_errors == n_errors && !draft->is_refused);
+    WR_ASSERT(wr_drafts_doubt(drafts, 1, diag));
+    WR_ASSERT(diag->n_errors == n_errors && !draft->is_refused && !draft->has_warning);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
