@@ -21,9 +21,9 @@ void wr_diag_fini(struct wr_diag *diag)
     wr_arena_fini(&diag->arena);
 }
 
-bool wr_diag_has_room(const struct wr_diag *diag)
+bool wr_diag_has_room(const struct wr_diag *diag, enum wr_severity severity)
 {
-    return diag->n_kept_errors < diag->max_notes;
+    return (severity == WR_SEVERITY_ERROR ? diag->n_kept_errors : diag->n_kept) < diag->max_notes;
 }
 
 bool wr_place_is_within(const struct wr_place *place)
@@ -31,13 +31,45 @@ bool wr_place_is_within(const struct wr_place *place)
     return place->line > 0 || place->spot != NULL;
 }
 
+/* The end of a name that is longer than `room`, from a whole character on. */
+static struct wr_str end_of(struct wr_str name, size_t room)
+{
+    size_t at = name.len - room;
+
+    while (at < name.len && ((unsigned char) name.ptr[at] & 0xc0) == 0x80) {
+        at++;
+    }
+    return (struct wr_str){.ptr = name.ptr + at, .len = name.len - at};
+}
+
+static void format_line(const struct wr_place *place, char *text, size_t size)
+{
+    static const char dots[] = "...";
+    const size_t n_dots = sizeof dots - 1;
+    struct wr_str file = place->file;
+    char numbers[48];
+    const int len = snprintf(numbers, sizeof numbers, ":%zu:%zu", place->line, place->column);
+    const size_t room = size > (size_t) len ? size - 1 - (size_t) len : 0;
+    const bool is_cut = file.len > room && room > n_dots;
+
+    if (is_cut) {
+        file = end_of(file, room - n_dots);
+    }
+    (void) snprintf(text, size, "%s%.*s%s", is_cut ? dots : "",
+                    (int) (file.len < room ? file.len : room), file.len == 0 ? "" : file.ptr,
+                    numbers);
+}
+
 void wr_place_format(const struct wr_place *place, char *text, size_t size)
 {
+    if (place->line > 0) {
+        format_line(place, text, size);
+        return;
+    }
+
     const int len = place->file.len < size ? (int) place->file.len : (int) size - 1;
-    const char *const file = len == 0 ? "" : place->file.ptr;
-    const int n = place->line > 0
-                      ? snprintf(text, size, "%.*s:%zu:%zu", len, file, place->line, place->column)
-                      : snprintf(text, size, "%.*s%s", len, file, place->spot == NULL ? "" : ": ");
+    const int n = snprintf(text, size, "%.*s%s", len, len == 0 ? "" : place->file.ptr,
+                           place->spot == NULL ? "" : ": ");
 
     if (place->spot != NULL && n >= 0 && (size_t) n < size) {
         wr_spot_format(place->spot, text + n, size - (size_t) n);
@@ -74,11 +106,6 @@ static struct wr_note *keep(struct wr_diag *diag, const struct wr_note *note)
     return kept;
 }
 
-static bool has_room(const struct wr_diag *diag, enum wr_severity severity)
-{
-    return severity == WR_SEVERITY_ERROR ? wr_diag_has_room(diag) : diag->n_kept < diag->max_notes;
-}
-
 void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_place place,
                  struct wr_str path, const char *hint, const char *format, ...)
 {
@@ -87,7 +114,7 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
     } else {
         diag->n_warnings++;
     }
-    if (!has_room(diag, severity)) {
+    if (!wr_diag_has_room(diag, severity)) {
         return;
     }
 

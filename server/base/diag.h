@@ -34,7 +34,7 @@ struct wr_place {
 bool wr_place_is_within(const struct wr_place *place);
 
 /* file:line:column, or what there is of it; of a message the source and the spot. Cut to `size`,
- * always terminated. */
+ * always terminated; of a file with a line it is the beginning that is left out. */
 void wr_place_format(const struct wr_place *place, char *text, size_t size);
 
 struct wr_note {
@@ -64,8 +64,8 @@ void wr_diag_add(struct wr_diag *diag, enum wr_severity severity, struct wr_plac
                  struct wr_str path, const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* False when no more notes are kept, of whatever severity. */
-bool wr_diag_has_room(const struct wr_diag *diag);
+/* False when no more notes of that severity are kept. */
+bool wr_diag_has_room(const struct wr_diag *diag, enum wr_severity severity);
 
 /* Every warning becomes an error. */
 void wr_diag_make_errors(struct wr_diag *diag);

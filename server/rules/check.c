@@ -26,7 +26,7 @@ void wr_check_error(struct wr_check *check, const struct wr_check_subject *subje
         return;
     }
     wr_diag_add(check->diag, WR_SEVERITY_ERROR, subject->place,
-                wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
+                wr_rule_path_note(subject->path, check->diag, WR_SEVERITY_ERROR), hint, "%s", text);
 }
 
 void wr_check_warn(struct wr_check *check, const struct wr_check_subject *subject, const char *hint,
@@ -40,5 +40,6 @@ void wr_check_warn(struct wr_check *check, const struct wr_check_subject *subjec
     va_end(args);
     subject->draft->has_warning = subject->draft->has_warning || !check->is_between;
     wr_diag_add(check->diag, WR_SEVERITY_WARNING, subject->place,
-                wr_rule_path_note(subject->path, check->diag), hint, "%s", text);
+                wr_rule_path_note(subject->path, check->diag, WR_SEVERITY_WARNING), hint, "%s",
+                text);
 }

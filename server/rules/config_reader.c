@@ -21,7 +21,7 @@ note(struct wr_config_reader *reader, enum wr_severity severity, const struct wr
 
     (void) vsnprintf(text, sizeof text, format, args);
     wr_diag_add(reader->diag, severity, wr_config_place(reader, node),
-                wr_rule_path_note(path, reader->diag), hint, "%s", text);
+                wr_rule_path_note(path, reader->diag, severity), hint, "%s", text);
 }
 
 void wr_config_error(struct wr_config_reader *reader, const struct wr_config_node *node,

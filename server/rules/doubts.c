@@ -18,7 +18,7 @@ static void check_number(const struct wr_doubt_pass *pass, const struct wr_check
     if (limits->all[index].lacks_requests && !limits->all[index].is_unlimited) {
         wr_check_warn(pass->check, &subject,
                       "write how many, `requests_per_unit: 0` if nobody is to pass",
-                      "%s has no `requests_per_unit`, and so refuses everybody",
+                      "%s has no `requests_per_unit`: left out it is 0",
                       limits->is_list ? "an element of `limits`" : "`rate_limit`");
     }
 }

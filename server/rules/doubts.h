@@ -2,7 +2,7 @@
 /*
  * Warns of what is legal and hardly meant: limits that are never found, that take each other away,
  * that take others away while they are on trial themselves, that replace a name which no limit has,
- * or that refuse everybody for want of a number.
+ * or that are 0 for want of a number.
  *
  * Threads: owner thread only.
  */
@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "rules/draft.h"
 
-/* Beyond so much work, about in patterns held against others, rules that are never found draw no
- * warning any more. */
+/* For so much work rules are looked for that are never found, about in short patterns held against
+ * others; a rule that would go beyond is passed over. */
 #define WR_DOUBTS_MAX_WORK 25000000
 
 /* Looks at a draft that is good in itself, whatever others say, and marks it with a warning when it

@@ -7,6 +7,8 @@
  */
 #include "rules/reach_check.h"
 
+#include <string.h>
+
 #include "rules/doubts.h"
 #include "rules/level_wildcards.h"
 #include "rules/pair_table.h"
@@ -63,10 +65,35 @@ static const struct wr_doubt_rule *find(const struct wr_doubt_pass *pass, const 
     return node == NULL ? NULL : level->rules[node - level->nodes];
 }
 
+static size_t skip_stars(struct wr_str text, size_t at)
+{
+    while (at < text.len && text.ptr[at] == '*') {
+        at++;
+    }
+    return at;
+}
+
+/* Whether two texts are the same but for how many '*' stand side by side. */
+static bool are_alike(struct wr_str a, struct wr_str b)
+{
+    size_t i = 0, k = 0;
+
+    while (i < a.len && k < b.len && a.ptr[i] == b.ptr[k]) {
+        const bool is_star = a.ptr[i] == '*';
+
+        i = is_star ? skip_stars(a, i) : i + 1;
+        k = is_star ? skip_stars(b, k) : k + 1;
+    }
+    return i == a.len && k == b.len;
+}
+
+/* Whether a rule takes all that another one takes which does the same to it. */
 static bool takes(const struct wr_draft_rule *rule, const struct wr_draft_rule *other)
 {
-    return wr_wildcard_match(rule->key, other->key) &&
-           (rule->value.len == 0 || wr_wildcard_match(rule->value, other->value));
+    static const struct wr_str any = WR_STR("*");
+
+    return are_alike(rule->key, other->key) && are_alike(rule->value.len > 0 ? rule->value : any,
+                                                         other->value.len > 0 ? other->value : any);
 }
 
 static void warn(const struct wr_doubt_pass *pass, const struct wr_doubt_rule *rule,
@@ -94,33 +121,97 @@ static void warn(const struct wr_doubt_pass *pass, const struct wr_doubt_rule *r
     }
 }
 
+/* Patterns that a rule is held against. */
+struct held {
+    size_t n, len;
+    size_t n_inner, inner_len; /* of those with text between two '*', which is sought everywhere */
+};
+
+/* From the first '*' to the last. */
+static size_t inner_len_of(struct wr_str text)
+{
+    const char *const first = text.len == 0 ? NULL : memchr(text.ptr, '*', text.len);
+    size_t last = text.len;
+
+    if (first == NULL) {
+        return 0;
+    }
+    while (text.ptr[last - 1] != '*') {
+        last--;
+    }
+    return last - 1 - (size_t) (first - text.ptr);
+}
+
+static size_t len_of(const struct wr_draft_rule *rule)
+{
+    return rule->key.len + rule->value.len;
+}
+
+static void hold(struct held *held, const struct wr_draft_rule *rule)
+{
+    const size_t inner_len = inner_len_of(rule->key) + inner_len_of(rule->value);
+
+    held->n++;
+    held->len += len_of(rule);
+    held->n_inner += inner_len > 0;
+    held->inner_len += inner_len;
+}
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What it may take to hold a rule against them, before it is done: each has its ends compared, and
+ * text between two '*' at every byte of the rule, nearly all of it each time. */
+static size_t work_of(const struct held *held, const struct wr_draft_rule *rule)
+{
+    const size_t len = len_of(rule);
+
+    return 1 + held->n + (len + min(held->len, held->n * len)) / 64 + held->n_inner * len / 8 +
+           min(held->inner_len, held->n_inner * len) * len / 1024;
+}
+
+/* Whether a rule may be found instead of by itself: exact pairs go first. */
+static bool is_held(const struct wr_draft_rule *rule)
+{
+    return is_pattern(rule) || rule->value.len == 0;
+}
+
 bool wr_reach_check(const struct wr_doubt_pass *pass, const struct wr_doubt_rule *rules, size_t n,
                     const struct wr_rule_path *parent)
 {
     struct level level = {0};
+    struct held all = {0}, before = {0};
 
     for (size_t i = 0; i < n; i++) {
-        level.n += is_pattern(rules[i].rule);
+        if (is_pattern(rules[i].rule)) {
+            hold(&all, rules[i].rule);
+        }
     }
-    if (level.n == 0 || *pass->work > WR_DOUBTS_MAX_WORK) {
+    if (all.n == 0) {
         return true;
     }
+    level.n = all.n;
     if (!gather(pass, rules, n, &level)) {
         return false;
     }
-    for (size_t i = 0, before = 0; i < n && *pass->work <= WR_DOUBTS_MAX_WORK; i++) {
-        if (!is_pattern(rules[i].rule) && rules[i].rule->value.len > 0) {
-            continue; /* exact pairs go first */
-        }
-
-        const struct wr_doubt_rule *const found = find(pass, &level, rules[i].rule);
-
+    for (size_t i = 0; i < n; i++) {
+        const struct wr_draft_rule *const rule = rules[i].rule;
         /* A pattern is held against those before it at most, and found by itself then. */
-        before += is_pattern(rules[i].rule);
-        *pass->work += is_pattern(rules[i].rule) ? before : level.n;
-        if (found != NULL && found != &rules[i] &&
-            (found->draft != rules[i].draft) == pass->check->is_between) {
-            warn(pass, &rules[i], found, parent);
+        const size_t work = work_of(is_pattern(rule) ? &before : &all, rule);
+
+        if (is_held(rule) && work <= WR_DOUBTS_MAX_WORK - *pass->work) {
+            const struct wr_doubt_rule *const found = find(pass, &level, rule);
+
+            *pass->work += work;
+            if (found != NULL && found != &rules[i] &&
+                (found->draft != rules[i].draft) == pass->check->is_between) {
+                warn(pass, &rules[i], found, parent);
+            }
+        }
+        if (is_pattern(rule)) {
+            hold(&before, rule);
         }
     }
     return true;

@@ -10,28 +10,37 @@ struct member {
     const struct wr_draft_rule *rule;
     struct wr_draft *draft;
     const struct wr_rule_path *path;
-    size_t index;
+    size_t index, begin; /* of its draft's members */
 };
 
-/* What is known of the limits of one name. */
 enum color {
     COLOR_NEW,
     COLOR_OPEN, /* on the way to where the search is */
     COLOR_DONE,
 };
 
+/* What is known of the limits of one name. */
+struct name {
+    enum color color;
+    bool is_enforced;        /* one of them refuses somebody */
+    bool is_enforced_by_own; /* of the first of its draft: one of that draft does */
+    size_t step;             /* while it is open: its own among the steps */
+};
+
 /* A name on the way, and what of its limits comes next. */
 struct step {
     size_t name; /* of its first member */
     size_t member, entry;
+    bool has_warned; /* of that member */
+    size_t run;      /* from there on all members of the steps before are of one draft */
 };
 
 /* All members, by name; those of one name follow each other, and the first stands for it. */
 struct members {
     const struct wr_doubt_pass *pass;
     struct member *all;
-    size_t n;
-    enum color *colors; /* of each first */
+    size_t n, begin;    /* of the draft that is collected */
+    struct name *names; /* of each first */
     struct step *steps;
     size_t n_steps;
 };
@@ -79,7 +88,8 @@ static bool collect(struct members *members, struct wr_draft *draft,
                                                            .rule = &rules[i],
                                                            .draft = draft,
                                                            .path = path,
-                                                           .index = members->n};
+                                                           .index = members->n,
+                                                           .begin = members->begin};
                 members->n++;
             }
         }
@@ -98,20 +108,29 @@ static int compare_members(const void *a, const void *b)
     return names != 0 ? names : (x->index > y->index) - (x->index < y->index);
 }
 
-/* The first member of that name; n when there is none. */
-static size_t find(const struct members *members, struct wr_str name)
+/* The first member of that name from an index on, or what comes behind. */
+static size_t find_from(const struct members *members, struct wr_str name, size_t index)
 {
-    size_t low = 0, high = members->n; /* all before low are less than the name */
+    const struct member wanted = {.name = name, .index = index};
+    size_t low = 0, high = members->n; /* all before low are less than what is wanted */
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (wr_str_compare(members->all[middle].name, name) < 0) {
+        if (compare_members(&members->all[middle], &wanted) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
+    return low;
+}
+
+/* The first member of that name; n when there is none. */
+static size_t find(const struct members *members, struct wr_str name)
+{
+    const size_t low = find_from(members, name, 0);
+
     return low < members->n && wr_str_equal(members->all[low].name, name) ? low : members->n;
 }
 
@@ -120,21 +139,34 @@ static bool is_of(const struct members *members, size_t i, size_t first)
     return i < members->n && wr_str_equal(members->all[i].name, members->all[first].name);
 }
 
-/* Whether one of the limits of a name refuses anybody, and it takes as many drafts to say so as are
- * looked at: between drafts none of the own draft does. */
-static bool is_enforced(const struct members *members, size_t first, const struct wr_draft *own)
+static void note_enforced(struct members *members)
 {
-    bool is_found = false;
+    for (size_t i = 0, first = 0, own = 0; i < members->n; i++) {
+        const struct member *const member = &members->all[i];
 
-    for (size_t i = first; is_of(members, i, first); i++) {
-        if (!members->all[i].rule->is_shadow && !members->all[i].limit->is_unlimited) {
-            if (members->all[i].draft == own) {
-                return !members->pass->check->is_between;
-            }
-            is_found = true;
+        if (!is_of(members, i, first)) {
+            first = own = i;
+        } else if (member->draft != members->all[own].draft) {
+            own = i;
+        }
+        if (!member->rule->is_shadow && !member->limit->is_unlimited) {
+            members->names[first].is_enforced = true;
+            members->names[own].is_enforced_by_own = true;
         }
     }
-    return is_found;
+}
+
+/* Whether one of the limits of a name refuses anybody, and it takes as many drafts to say so as
+ * are looked at: between drafts none of the own draft does. */
+static bool is_enforced(const struct members *members, size_t first, const struct member *member)
+{
+    const size_t own = find_from(members, members->all[first].name, member->begin);
+
+    if (is_of(members, own, first) && members->all[own].draft == member->draft &&
+        members->names[own].is_enforced_by_own) {
+        return !members->pass->check->is_between;
+    }
+    return members->names[first].is_enforced;
 }
 
 /* Whether a name that is not there is to be told now: others of its domain may have it. */
@@ -164,7 +196,7 @@ static void check_entry(const struct members *members, const struct member *memb
         wr_check_warn(members->pass->check, &subject,
                       "it is the `name` of a limit of this domain, by case",
                       "there is no limit `%.*s` to be replaced", shown, entry->name.ptr);
-    } else if (member->rule->is_shadow && is_enforced(members, named, member->draft)) {
+    } else if (member->rule->is_shadow && is_enforced(members, named, member)) {
         wr_check_warn(members->pass->check, &subject,
                       "leave `replaces` out for as long as there is `shadow_mode`",
                       "a rule in `shadow_mode` takes `%.*s` away, which is enforced: a request "
@@ -173,17 +205,18 @@ static void check_entry(const struct members *members, const struct member *memb
     }
 }
 
+static const struct wr_draft *draft_at(const struct members *members, size_t step)
+{
+    return members->all[members->steps[step].member].draft;
+}
+
 /* Whether rules of several drafts make the ring. */
 static bool is_mixed(const struct members *members, size_t begin)
 {
-    const struct wr_draft *const first = members->all[members->steps[begin].member].draft;
+    const size_t last = members->n_steps - 1;
 
-    for (size_t i = begin + 1; i < members->n_steps; i++) {
-        if (members->all[members->steps[i].member].draft != first) {
-            return true;
-        }
-    }
-    return false;
+    return begin < last && (members->steps[last].run > begin ||
+                            draft_at(members, last) != draft_at(members, last - 1));
 }
 
 /* The names from where the ring begins, which is on the way, to where the search is. */
@@ -198,21 +231,28 @@ static void warn_ring(const struct members *members, size_t begin, const struct 
 
     if (n == 2) {
         wr_check_warn(members->pass->check, &subject, hint,
-                      "`%.*s` and `%.*s` replace each other: a request that finds both is counted "
-                      "by neither",
+                      "`%.*s` and `%.*s` replace each other: a request that finds both may be "
+                      "counted by neither",
                       wr_check_shown(first), first.ptr, wr_check_shown(second), second.ptr);
     } else {
         wr_check_warn(members->pass->check, &subject, hint,
                       "`%.*s`, `%.*s` and %zu more replace each other in a ring: a request that "
-                      "finds all of them is counted by none",
+                      "finds all of them may be counted by none",
                       wr_check_shown(first), first.ptr, wr_check_shown(second), second.ptr, n - 2);
     }
 }
 
 static void push(struct members *members, size_t name)
 {
-    members->colors[name] = COLOR_OPEN;
-    members->steps[members->n_steps++] = (struct step){.name = name, .member = name};
+    const size_t at = members->n_steps;
+    size_t run = at == 0 ? 0 : at - 1;
+
+    if (at > 1 && draft_at(members, at - 1) == draft_at(members, at - 2)) {
+        run = members->steps[at - 1].run;
+    }
+    members->names[name].color = COLOR_OPEN;
+    members->names[name].step = at;
+    members->steps[members->n_steps++] = (struct step){.name = name, .member = name, .run = run};
 }
 
 /* Follows the next entry of the last step, or goes back by one. */
@@ -222,42 +262,39 @@ static void advance(struct members *members)
     const struct member *const member = &members->all[step->member];
 
     if (!is_of(members, step->member, step->name)) {
-        members->colors[step->name] = COLOR_DONE;
+        members->names[step->name].color = COLOR_DONE;
         members->n_steps--;
         return;
     }
     if (step->entry == member->limit->n_replaces) {
         step->member++;
         step->entry = 0;
+        step->has_warned = false;
         return;
     }
 
     const struct wr_draft_replace *const entry = &member->limit->replaces[step->entry++];
     const size_t named = find(members, entry->name);
 
-    if (named == members->n || members->colors[named] == COLOR_DONE) {
+    if (named == members->n || members->names[named].color == COLOR_DONE) {
         return;
     }
-    if (members->colors[named] == COLOR_NEW) {
+    if (members->names[named].color == COLOR_NEW) {
         push(members, named);
-        return;
-    }
-    for (size_t i = members->n_steps; i-- > 0;) {
-        if (members->steps[i].name == named) {
-            if (is_mixed(members, i) == members->pass->check->is_between) {
-                warn_ring(members, i, member, entry);
-            }
-            return;
-        }
+    } else if (!step->has_warned &&
+               is_mixed(members, members->names[named].step) == members->pass->check->is_between) {
+        step->has_warned = true;
+        warn_ring(members, members->names[named].step, member, entry);
     }
 }
 
-/* From each name along what its limits replace: who comes upon a name that is on the way has gone
- * round. No rule replaces itself, which was refused. */
+/* From each name along what its limits replace: who comes upon a name that is on the way has
+ * gone round. A limit that closes many rings is told of once. No rule replaces itself, which
+ * was refused. */
 static void check_rings(struct members *members)
 {
     for (size_t i = 0; i < members->n; i++) {
-        if (members->all[i].name.len == 0 || members->colors[i] != COLOR_NEW ||
+        if (members->all[i].name.len == 0 || members->names[i].color != COLOR_NEW ||
             (i > 0 && is_of(members, i - 1, i))) {
             continue;
         }
@@ -284,19 +321,21 @@ bool wr_replace_check(const struct wr_doubt_pass *pass)
         return true;
     }
     members.all = wr_arena_calloc(pass->arena, n, sizeof *members.all);
-    members.colors = wr_arena_calloc(pass->arena, n, sizeof *members.colors);
+    members.names = wr_arena_calloc(pass->arena, n, sizeof *members.names);
     members.steps = wr_arena_calloc(pass->arena, n, sizeof *members.steps);
-    if (members.all == NULL || members.colors == NULL || members.steps == NULL) {
+    if (members.all == NULL || members.names == NULL || members.steps == NULL) {
         return false;
     }
     for (size_t i = 0; i < pass->n_drafts; i++) {
         struct wr_draft *const draft = pass->drafts[i].draft;
 
+        members.begin = members.n;
         if (!collect(&members, draft, draft->rules, draft->n_rules, &path)) {
             return false;
         }
     }
     qsort(members.all, members.n, sizeof *members.all, compare_members);
+    note_enforced(&members);
     for (size_t i = 0; i < members.n; i++) {
         for (size_t k = 0; k < members.all[i].limit->n_replaces; k++) {
             check_entry(&members, &members.all[i], &members.all[i].limit->replaces[k]);

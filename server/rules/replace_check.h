@@ -2,7 +2,7 @@
 /*
  * Warns of `replaces` that do not do what they look like: names that no limit of the domain has,
  * limits on trial that take enforced ones away, and rings of limits that take each other away, so
- * that a request that meets all of them is counted by none. Private to doubts.c.
+ * that a request that meets all of them may be counted by none. Private to doubts.c.
  *
  * Threads: owner thread only.
  */

@@ -56,11 +56,13 @@ bool wr_rule_path_write(const struct wr_rule_path *path, struct wr_arena *arena,
     return true;
 }
 
-struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag *diag)
+struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag *diag,
+                                enum wr_severity severity)
 {
     struct wr_str text = {0};
 
-    if (path != NULL && wr_diag_has_room(diag) && !wr_rule_path_write(path, &diag->arena, &text)) {
+    if (path != NULL && wr_diag_has_room(diag, severity) &&
+        !wr_rule_path_write(path, &diag->arena, &text)) {
         diag->is_incomplete = true;
     }
     return text;

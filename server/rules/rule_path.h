@@ -29,6 +29,7 @@ bool wr_rule_path_write(const struct wr_rule_path *path, struct wr_arena *arena,
 
 /* The text for a note of `diag`, in its arena: empty for a NULL path, and for a note that will not
  * be kept. Without memory the list is marked as incomplete. */
-struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag *diag);
+struct wr_str wr_rule_path_note(const struct wr_rule_path *path, struct wr_diag *diag,
+                                enum wr_severity severity);
 
 #endif

@@ -30,7 +30,7 @@ void wr_rules_note(struct wr_rules_reader *reader, enum wr_severity severity,
     reader->n_errors += severity == WR_SEVERITY_ERROR;
     reader->n_warnings += severity == WR_SEVERITY_WARNING;
     wr_diag_add(reader->diag, severity, wr_rules_place(reader, subject->spot),
-                wr_rule_path_note(subject->path, reader->diag), hint, "%s", text);
+                wr_rule_path_note(subject->path, reader->diag, severity), hint, "%s", text);
 }
 
 void wr_rules_no_memory(struct wr_rules_reader *reader)

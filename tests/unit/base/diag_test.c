@@ -79,6 +79,33 @@ Test(diag, puts_a_spot_of_a_message_behind_its_source)
     wr_diag_fini(&diag);
 }
 
+Test(diag, shows_the_line_of_a_place_whose_file_is_too_long)
+{
+    static const struct {
+        const char *file;
+        size_t size;
+        const char *wanted;
+    } rows[] = {
+        {"dir/f.yaml", 16, "dir/f.yaml:12:3"},
+        {"dir/f.yaml", 15, "...f.yaml:12:3"},
+        {"dir/f.yaml", 10, "...l:12:3"},
+        {"dir/f.yaml", 9, "dir:12:3"},
+        {"dir/f.yaml", 6, ":12:3"},
+        {"dir/f.yaml", 3, ":1"},
+        {"", 16, ":12:3"},
+        {"aaaa\xc3\xa4/c", 12, ".../c:12:3"},
+        {"aaaa\xc3\xa4/c", 13, "...\xc3\xa4/c:12:3"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_place place = at(rows[i].file, 12, 3);
+        char text[16];
+
+        wr_place_format(&place, text, rows[i].size);
+        cr_assert_str_eq(text, rows[i].wanted, "%zu: %s", i, text);
+    }
+}
+
 Test(diag, sorts_by_file_line_and_column)
 {
     struct wr_diag diag;
@@ -116,7 +143,8 @@ Test(diag, keeps_errors_behind_warnings)
 
     wr_diag_init(&diag, 2);
     for (size_t i = 1; i <= 7; i++) {
-        cr_assert(wr_diag_has_room(&diag) == (i < 7));
+        cr_assert(wr_diag_has_room(&diag, WR_SEVERITY_ERROR) == (i < 7));
+        cr_assert(wr_diag_has_room(&diag, WR_SEVERITY_WARNING) == (i < 3));
         wr_diag_add(&diag, i < 5 ? WR_SEVERITY_WARNING : WR_SEVERITY_ERROR, at("a", i, 1), no_path,
                     NULL, "note");
     }

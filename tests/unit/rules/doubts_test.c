@@ -10,7 +10,7 @@
 
 #define HINT "; write how many, `requests_per_unit: 0` if nobody is to pass\n"
 
-Test(doubts, a_limit_without_a_number_refuses_everybody)
+Test(doubts, a_limit_without_a_number_is_told_of)
 {
     static const struct {
         const char *rule, *notes;
@@ -18,16 +18,16 @@ Test(doubts, a_limit_without_a_number_refuses_everybody)
         {"rate_limit: {unit: hour, requests_per_unit: 0}", ""},
         {"rate_limit: {unlimited: true}", ""},
         {"rate_limit: {unit: hour}",
-         "f.yaml:2:36: warning: `rate_limit` has no `requests_per_unit`, and so refuses everybody "
+         "f.yaml:2:36: warning: `rate_limit` has no `requests_per_unit`: left out it is 0 "
          "(in d.a)" HINT},
         {"rate_limit: {unit: hour, requests_per_unit: ~}",
-         "f.yaml:2:36: warning: `rate_limit` has no `requests_per_unit`, and so refuses everybody "
+         "f.yaml:2:36: warning: `rate_limit` has no `requests_per_unit`: left out it is 0 "
          "(in d.a)" HINT},
         {"limits: [{unit: hour, requests_per_unit: 0}, {unit: day}]",
-         "f.yaml:2:69: warning: an element of `limits` has no `requests_per_unit`, and so refuses "
-         "everybody (in d.a)" HINT},
+         "f.yaml:2:69: warning: an element of `limits` has no `requests_per_unit`: left out it is "
+         "0 (in d.a)" HINT},
         {"descriptors: [{key: b, rate_limit: {window: 1s}}]",
-         "f.yaml:2:59: warning: `rate_limit` has no `requests_per_unit`, and so refuses everybody "
+         "f.yaml:2:59: warning: `rate_limit` has no `requests_per_unit`: left out it is 0 "
          "(in d.a.b)" HINT},
     };
 

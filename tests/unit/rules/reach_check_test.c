@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rules/rules.h"
 #include "tests/unit/rules/texts.h"
@@ -225,4 +226,49 @@ Test(reach_check, very_many_patterns_take_no_longer_than_the_bound_on_work)
     cr_assert_str_eq(texts_notes(&texts), "");
     texts_fini(&texts);
     free(text);
+}
+
+/* What would take too long to compare is passed over, and what comes behind it is not. */
+Test(reach_check, very_long_patterns_are_passed_over)
+{
+    enum { LEN = 200000 };
+    static char letters[LEN + 1], text[2 * LEN + 512];
+    struct texts texts;
+
+    memset(letters, 'a', LEN);
+    (void) snprintf(text, sizeof text,
+                    "domain: d\n"
+                    "descriptors:\n"
+                    "  - {key: k, value: '*%s*'}\n"
+                    "  - {key: k, value: '*%sb*'}\n"
+                    "  - {key: k, value: '/a*'}\n"
+                    "  - {key: k, value: '/ab*'}\n",
+                    letters, letters);
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml", text);
+    texts_doubt(&texts, false);
+    cr_assert_str_eq(texts_notes(&texts),
+                     "f.yaml:6:6: warning: this rule is never found: the one at f.yaml:5:6 comes "
+                     "first, and takes all that it would (in d.k_/ab*)" MOVE);
+    texts_fini(&texts);
+}
+
+/* A long text that many short patterns are looked for in, at each place. */
+Test(reach_check, a_very_long_pattern_is_not_held_against_many)
+{
+    enum { LEN = 200000, N = 2000 };
+    static char letters[LEN + 1], text[LEN + N * 64 + 64];
+    size_t len = (size_t) sprintf(text, "domain: d\ndescriptors:\n");
+    struct texts texts;
+
+    memset(letters, 'a', LEN);
+    for (size_t i = 0; i < N; i++) {
+        len += (size_t) sprintf(text + len, "  - {key: k, value: '*a%zu*'}\n", N + i);
+    }
+    (void) sprintf(text + len, "  - {key: k, value: '%sa2000*'}\n", letters);
+    texts_init(&texts);
+    texts_add(&texts, "f.yaml", text);
+    texts_doubt(&texts, false);
+    cr_assert_str_eq(texts_notes(&texts), "");
+    texts_fini(&texts);
 }

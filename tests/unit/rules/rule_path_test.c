@@ -35,3 +35,19 @@ Test(rule_path, is_cut_where_it_grows_too_long)
     cr_assert_eq(memcmp(text.ptr + text.len - 2, ".k", 2), 0);
     wr_arena_fini(&arena);
 }
+
+Test(rule_path, is_written_only_for_notes_that_are_kept)
+{
+    const struct wr_rule_path path = {.key = WR_STR("edge")};
+    struct wr_diag diag;
+
+    wr_diag_init(&diag, 1);
+    cr_assert_eq(wr_rule_path_note(NULL, &diag, WR_SEVERITY_WARNING).len, 0u);
+    cr_assert_eq(wr_rule_path_note(&path, &diag, WR_SEVERITY_WARNING).len, 4u);
+    wr_diag_add(&diag, WR_SEVERITY_WARNING, (struct wr_place){0}, (struct wr_str){0}, NULL, "odd");
+    cr_assert_eq(wr_rule_path_note(&path, &diag, WR_SEVERITY_WARNING).len, 0u);
+    cr_assert_eq(wr_rule_path_note(&path, &diag, WR_SEVERITY_ERROR).len, 4u);
+    wr_diag_add(&diag, WR_SEVERITY_ERROR, (struct wr_place){0}, (struct wr_str){0}, NULL, "bad");
+    cr_assert_eq(wr_rule_path_note(&path, &diag, WR_SEVERITY_ERROR).len, 0u);
+    wr_diag_fini(&diag);
+}
