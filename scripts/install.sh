@@ -83,7 +83,7 @@ install_for_bench() { install_packages "${build_packages[@]}" "${bench_packages[
 install_for_lint() { install_packages "${build_packages[@]}" "${lint_packages[@]}"; }
 
 install_for_tests() {
-    local pids=() pid
+    local pids=() pid status=0
     install_packages "${build_packages[@]}" "${test_packages[@]}"
     # Side by side: each waits for what it downloads.
     install_venv "$out/venv" "$root/tests/e2e/requirements.txt" &
@@ -92,5 +92,6 @@ install_for_tests() {
     pids+=($!)
     install_grpcurl &
     pids+=($!)
-    for pid in "${pids[@]}"; do wait "$pid"; done
+    for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
+    return "$status"
 }

@@ -183,7 +183,7 @@ part_valkey() {
     build_preset asan --target "${e2e_programs[@]}" unit_store
     TEST_REDIS_SERVER=$(find_valkey_server)
     export TEST_REDIS_SERVER TEST_SEQUENCES=1000
-    "$TEST_REDIS_SERVER" --version
+    "$TEST_REDIS_SERVER" --version | grep '^Valkey server'
     replay --store redis --areas 'ext-*' --jobs 6 &
     local replaying=$! status=0
     "$out/asan/bin/unit_store" --filter "$on_a_redis_server" >"$logs/valkey.unit_store.log" 2>&1 || status=$?

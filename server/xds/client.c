@@ -228,21 +228,15 @@ static int64_t next_us(const struct wr_xds_client *client)
     return client->due_us < client->let_go_us ? client->due_us : client->let_go_us;
 }
 
-/* Again later, when there is something yet to be let go. */
-static void give_back(struct wr_xds_client *client)
-{
-    if (client->had_large) {
-        (void) malloc_trim(0);
-    }
-    client->had_large = client->had_large && client->let_go_us != INT64_MAX;
-}
-
 static void let_go_when_due(struct wr_xds_client *client)
 {
     if (client->let_go_us <= wr_clock_mono_us()) {
         wr_publisher_let_go(&client->publisher);
         client->let_go_us = INT64_MAX;
-        give_back(client);
+        if (client->had_large) {
+            (void) malloc_trim(0);
+        }
+        client->had_large = false;
     }
 }
 
@@ -282,8 +276,6 @@ static void on_end(struct wr_xds_client *client)
     const struct wr_xds_end end = wr_xds_stream_end(client->stream);
 
     if (wr_xds_end_is_too_large(&end)) {
-        /* C core has had all of it, and frees it in threads of its own. */
-        expect_to_give_back(client);
         wr_metrics_add(client->metrics, WR_METRIC_CONFIG_ERRORS, 1);
     }
     wr_xds_report_end(&client->report, &end, client->session.resources.is_in_force);
@@ -334,7 +326,6 @@ static void run_stream(struct wr_xds_client *client)
     set_stream(client, NULL);
     wr_xds_stream_close(stream);
     let_go_when_due(client);
-    give_back(client);
 }
 
 /* ---- The thread ---- */
@@ -346,6 +337,8 @@ static void pause_for(struct wr_xds_client *client)
     client->pause_us = wr_pauses_next_half(&client->pauses, wr_random_next(&client->random));
     wr_xds_report_pause(&client->report, client->pause_us);
     (void) poll(&polled, 1, (int) ((client->pause_us + 999) / 1000));
+    /* What C core had of a message that was too large or broke off; it frees it in its threads. */
+    (void) malloc_trim(0);
 }
 
 static void run(void *context)

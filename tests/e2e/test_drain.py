@@ -125,7 +125,7 @@ def check_few_failed(capsys, load):
     """Those that came while C core's shutdown was not yet known to the caller: some milliseconds of calls, and some more
     where the caller has to wait for its turn."""
     report(capsys, load)
-    assert sum(load.failures.values()) < RATE / 5, str(load)
+    assert sum(load.failures.values()) < max(100, load.sent_per_second / 10), str(load)
     check_rate(load)
 
 

@@ -98,4 +98,4 @@ def test_random_calls_have_the_statuses_of_memory(redis, serve_both, flags):
     for _ in range(50):     # one key alone: what the cache is for
         same("OVER: OVER 0 of 1/DAY", cached.call("d", [["a", "mine"]], hits=2))
     asked, took = redis.calls_of("evalsha") - before, time.monotonic() - began
-    assert asked <= 10 + took / 0.1 + took      # at first, then once in 100 ms; and a probe each second
+    assert asked <= min(45, 10 + took / 0.1 + took)      # at first, then once in 100 ms; and a probe each second

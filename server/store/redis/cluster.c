@@ -153,7 +153,7 @@ static void redirect(struct cluster *cluster, struct wr_redis_request *request,
         return;
     }
     request->n_redirects++;
-    request->is_repeated = false;
+    request->n_repeats = 0;
     if (is_asking) {
         wr_redis_link_send_asking(node->link, request, back, cluster);
     } else {

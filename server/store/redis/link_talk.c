@@ -12,6 +12,7 @@
 #include "store/redis/fault.h"
 #include "store/redis/link_inside.h"
 
+#define MAX_REPEATS 8                  /* of one request */
 #define MAX_SECONDS (INT64_C(1) << 40) /* since the epoch, that a server may tell */
 
 static void log_fault(struct wr_redis_link *link, const struct wr_redis_fault *fault)
@@ -150,17 +151,19 @@ static void read_time(struct wr_redis_link *link, const struct redisReply *reply
     }
 }
 
-/* True when the server has taken the request to be asked again. */
+/* True when the server has taken the request to be asked again. It may forget between being told
+ * and being asked; but one that never learns is not asked for ever. */
 static bool teach(struct wr_redis_link *link, struct wr_redis_request *request)
 {
-    if (request->is_repeated || link->options.script_load.len == 0 || link->is_renewing) {
+    if (request->n_repeats == MAX_REPEATS || link->options.script_load.len == 0 ||
+        link->is_renewing) {
         return false;
     }
     wr_redis_link_count(link, WR_METRIC_REDIS_SCRIPT_LOADS);
     if (!link->is_load_out && !say_load(link)) {
         return false;
     }
-    request->is_repeated = true;
+    request->n_repeats++;
     wr_redis_link_say(link, request);
     return true;
 }

@@ -62,7 +62,7 @@ struct wr_redis_request {
     struct wr_redis_request **link_from; /* what points at it there; NULL: in none */
     int64_t said_mono_us;                /* when a link took it for its server */
     bool was_sent;                       /* timed out, and a server may get or have got it */
-    bool is_repeated;                    /* after the server had forgotten the script */
+    uint8_t n_repeats;                   /* after the server had forgotten the script */
 };
 
 /* Sets the deadline running. */

@@ -241,7 +241,7 @@ static void back(void *context, struct wr_redis_request *request, enum wr_redis_
     if (is_refused(end, reply)) {
         look_soon(sentinel);
         request->n_redirects = 1;
-        request->is_repeated = false;
+        request->n_repeats = 0;
     }
     if (!sentinel->is_open || request->n_redirects == 0 ||
         !(is_refused(end, reply) || end == WR_REDIS_AWAY) ||

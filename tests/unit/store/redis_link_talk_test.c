@@ -51,7 +51,7 @@ Test(redis_link_talk, a_timeout_leaves_a_hole_in_the_order, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_link_talk, a_forgotten_script_is_taught_and_asked_for_once_more, .timeout = 60)
+Test(redis_link_talk, a_forgotten_script_is_taught_and_asked_for_again, .timeout = 60)
 {
     struct ask ask;
 
@@ -66,11 +66,14 @@ Test(redis_link_talk, a_forgotten_script_is_taught_and_asked_for_once_more, .tim
     cr_assert_eq(atomic_load(&link_desk.n_loads), 2);
     cr_assert_eq(atomic_load(&link_desk.n_scripts), 2);
     cr_assert_eq(counted(WR_METRIC_REDIS_SCRIPT_LOADS), 1);
+    atomic_store(&link_desk.n_errors, 3);
+    cr_assert_eq(ask_for(&ask, "EVALSHA", "x"), WR_REDIS_REPLIED);
+    cr_assert_eq(ask.number, 1, "it may be forgotten again meanwhile");
     atomic_store(&link_desk.n_errors, 1000);
     atomic_store(&link_desk.n_scripts, 0);
     cr_assert_eq(ask_for(&ask, "EVALSHA", "x"), WR_REDIS_REPLIED);
     cr_assert_eq(strncmp(ask.text, "NOSCRIPT", 8), 0);
-    cr_assert_eq(atomic_load(&link_desk.n_scripts), 2, "once, not for ever");
+    cr_assert_eq(atomic_load(&link_desk.n_scripts), 9, "eight times, not for ever");
     clear_desk();
 }
 
