@@ -28,6 +28,9 @@
 /* Who owes less holds little: at 15 bytes a call, the least there is, 1100 calls and 13 MB. */
 #define LEAST_DEBT 16384
 #define CUTS_A_LOOK 64
+/* What may stay free at the end of each of the library's arenas, which malloc_trim leaves alone.
+ * Else that grows to 64 MiB an arena once a block of half as much was freed. */
+#define KEPT_BYTES (4 << 20)
 
 void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
                           struct wr_connections *connections, struct wr_mutex *mutex,
@@ -40,6 +43,7 @@ void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
         .connections = connections,
         .metrics = metrics,
     };
+    (void) mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     if (guard->max_bytes == UINT64_MAX) {
         return;
     }

@@ -32,8 +32,9 @@ struct wr_memory_guard {
     struct wr_log_limit closed_limit, above_limit;
 };
 
-/* `max_bytes` 0: no bound. Where the system does not tell what is resident there is none either,
- * and a warning says so. */
+/* Also has the library keep little of what was freed, in the whole process. `max_bytes` 0: no
+ * bound. Where the system does not tell what is resident there is none either, and a warning says
+ * so. */
 void wr_memory_guard_init(struct wr_memory_guard *guard, uint64_t max_bytes,
                           struct wr_connections *connections, struct wr_mutex *mutex,
                           struct wr_metrics_block *metrics);
