@@ -232,7 +232,7 @@ def test_wrong_protocol(launch, kind):
     assert answers == ({b"HTTP/1.1 505"} if kind == "http1" else {b""})
     for sock in crowd:
         sock.close()
-    wait_until(lambda: descriptors(server) == before, "their descriptors closed")
+    wait_until(lambda: descriptors(server) <= before, "their descriptors closed")
     lines = [line for line in server.log().splitlines() if "closed a connection" in line]
     assert 1 <= len(lines) <= 4, lines
     assert all(hint in line and "127.0.0.1:" in line for line in lines)
