@@ -3,36 +3,14 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "tests/unit/server/on_file.h"
 
 /* Checks a file with that text; what was printed is in `said`. */
 static int check(const char *yaml, bool is_strict, char *said, size_t size)
 {
-    char path[] = "/tmp/weir-check-XXXXXX";
-    const int fd = mkstemp(path);
-    const char *const operands[] = {path};
-    const struct wr_command_line line = {
-        .command = WR_COMMAND_CHECK,
-        .options = {.max_rules_file_bytes = 1 << 20,
-                    .max_rules_depth = 64,
-                    .max_rules_nodes = 10000,
-                    .is_strict = is_strict},
-        .operands = operands,
-        .n_operands = 1,
-    };
-    FILE *const out = fmemopen(said, size, "w");
-
-    cr_assert_geq(fd, 0);
-    cr_assert_eq(write(fd, yaml, strlen(yaml)), (ssize_t) strlen(yaml));
-    cr_assert_eq(close(fd), 0);
-
-    const int code = wr_check(&line, out, out);
-
-    fclose(out);
-    cr_assert_eq(unlink(path), 0);
-    return code;
+    return run_on_file(wr_check, yaml, is_strict, said, size);
 }
 
 Test(check, good_rules_exit_0_and_are_counted)
