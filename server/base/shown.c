@@ -38,23 +38,26 @@ static bool is_shown(uint32_t code)
     return true;
 }
 
-/* How many bytes the first character of `text` has that may be shown; 0: it may not. */
-static size_t shown_first(struct wr_str text)
+/* How many bytes at the start of `text`, which is not empty, are one character, or one that is
+ * none;
+ * `*out_is_shown` tells whether it may be shown. */
+static size_t shown_first(struct wr_str text, bool *out_is_shown)
 {
     const size_t len = wr_str_utf8_first(text);
 
-    return len > 0 && is_shown(code_of((const unsigned char *) text.ptr, len)) ? len : 0;
+    *out_is_shown = len > 0 && is_shown(code_of((const unsigned char *) text.ptr, len));
+    return len > 0 ? len : 1;
 }
 
 bool wr_shown_is_whole(struct wr_str text)
 {
     for (size_t i = 0; i < text.len;) {
-        const size_t len = shown_first((struct wr_str){text.ptr + i, text.len - i});
+        bool stays;
 
-        if (len == 0) {
+        i += shown_first((struct wr_str){text.ptr + i, text.len - i}, &stays);
+        if (!stays) {
             return false;
         }
-        i += len;
     }
     return true;
 }
@@ -65,8 +68,8 @@ size_t wr_shown_write(struct wr_str text, char *out, size_t room)
 
     for (size_t i = 0; i < text.len;) {
         const struct wr_str rest = {.ptr = text.ptr + i, .len = text.len - i};
-        const size_t len = wr_str_utf8_first(rest);
-        const bool stays = len > 0 && is_shown(code_of((const unsigned char *) rest.ptr, len));
+        bool stays;
+        const size_t len = shown_first(rest, &stays);
         const size_t n = stays ? len : 1;
 
         if (n > room - used) {
@@ -78,7 +81,7 @@ size_t wr_shown_write(struct wr_str text, char *out, size_t room)
             out[used] = '?';
         }
         used += n;
-        i += len > 0 ? len : 1;
+        i += len;
     }
     return used;
 }

@@ -176,12 +176,6 @@ static bool has_come_unasked(const struct wr_xds_client *client, size_t len)
            wr_clock_mono_us() - client->answered_us > CALM_US + (int64_t) (len / BYTES_A_US);
 }
 
-static void expect_to_give_back(struct wr_xds_client *client)
-{
-    client->had_large = true;
-    client->let_go_us = wr_clock_mono_us() + LET_GO_US;
-}
-
 /* Takes a response and sets its answer. False when the stream is of no use any more. */
 static bool take(struct wr_xds_client *client, struct wr_str response)
 {
@@ -190,7 +184,8 @@ static bool take(struct wr_xds_client *client, struct wr_str response)
 
     wr_metrics_add(client->metrics, WR_METRIC_XDS_RESPONSES, 1);
     if (response.len >= LARGE_RESPONSE) {
-        expect_to_give_back(client); /* also of one that is refused */
+        client->had_large = true;
+        client->let_go_us = wr_clock_mono_us() + LET_GO_US; /* also of one that is refused */
     }
     on_first_response(client);
     if (has_come_unasked(client, response.len)) {
