@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"
+#include "tests/fuzz/protobuf_c.h"
 #include "wire/request.h"
 
 #define MAX_DESCRIPTORS 8
@@ -51,22 +52,6 @@ static void check_refusal(enum wr_err err, const struct wr_failure *failure)
     WR_ASSERT(failure->message.len > 0 && wr_str_is_utf8(failure->message));
 }
 
-/* protobuf-c ends a text at its first NUL. */
-static bool is_same_text(struct wr_str ours, const char *theirs)
-{
-    const size_t len = strlen(theirs);
-
-    return len <= ours.len && memcmp(ours.ptr, theirs, len) == 0 &&
-           (len == ours.len || ours.ptr[len] == '\0');
-}
-
-/* protobuf-c forgets a number of the first of two messages, and brings it back over an explicit 0
- * of the second: where one of them is 0, nothing is said. */
-static bool is_same_number(uint64_t ours, uint64_t theirs)
-{
-    return ours == theirs || ours == 0 || theirs == 0;
-}
-
 /* All but is_negative_hits, since protobuf-c reads a bool out of a field of any wire type. */
 static void
 compare_descriptor(const struct wr_descriptor *ours,
@@ -74,18 +59,19 @@ compare_descriptor(const struct wr_descriptor *ours,
 {
     WR_ASSERT(ours->n_entries == theirs->n_entries);
     for (size_t i = 0; i < ours->n_entries; i++) {
-        WR_ASSERT(is_same_text(ours->entries[i].key, theirs->entries[i]->key));
-        WR_ASSERT(is_same_text(ours->entries[i].value, theirs->entries[i]->value));
+        WR_ASSERT(protobuf_c_agrees_on_text(ours->entries[i].key, theirs->entries[i]->key));
+        WR_ASSERT(protobuf_c_agrees_on_text(ours->entries[i].value, theirs->entries[i]->value));
     }
     WR_ASSERT(ours->has_override == (theirs->limit != NULL));
     if (ours->has_override) {
-        WR_ASSERT(
-            is_same_number(ours->override.requests_per_unit, theirs->limit->requests_per_unit));
-        WR_ASSERT(is_same_number((uint32_t) ours->override.unit, (uint32_t) theirs->limit->unit));
+        WR_ASSERT(protobuf_c_agrees_on_number(ours->override.requests_per_unit,
+                                              theirs->limit->requests_per_unit));
+        WR_ASSERT(protobuf_c_agrees_on_number((uint32_t) ours->override.unit,
+                                              (uint32_t) theirs->limit->unit));
     }
     WR_ASSERT(ours->has_hits_addend == (theirs->hits_addend != NULL));
     if (ours->has_hits_addend) {
-        WR_ASSERT(is_same_number(ours->hits_addend, theirs->hits_addend->value));
+        WR_ASSERT(protobuf_c_agrees_on_number(ours->hits_addend, theirs->hits_addend->value));
     }
 }
 
@@ -98,7 +84,7 @@ static void compare_with_protobuf_c(const struct wr_request *ours, struct wr_str
     if (theirs == NULL) {
         return;
     }
-    WR_ASSERT(is_same_text(ours->domain, theirs->domain));
+    WR_ASSERT(protobuf_c_agrees_on_text(ours->domain, theirs->domain));
     WR_ASSERT(ours->hits_addend == theirs->hits_addend);
     WR_ASSERT(ours->n_descriptors == theirs->n_descriptors);
     for (size_t i = 0; i < ours->n_descriptors; i++) {

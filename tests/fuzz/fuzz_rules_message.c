@@ -13,6 +13,7 @@
 #include "ratelimit/config/ratelimit/v3/rls_conf.pb-c.h"
 #include "rules/draft.h"
 #include "rules/rules.h"
+#include "tests/fuzz/protobuf_c.h"
 #include "wire/message.h"
 #include "wire/rules_message.h"
 
@@ -24,15 +25,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct wr_config_bounds bounds = {
     .max_file_bytes = 1 << 14, .max_depth = 8, .max_nodes = 1 << 10};
 
-/* protobuf-c ends a text at its first NUL. */
-static void check_text(struct wr_str ours, const char *theirs)
-{
-    const size_t len = strlen(theirs);
-
-    WR_ASSERT(ours.len >= len && (len == 0 || memcmp(ours.ptr, theirs, len) == 0));
-    WR_ASSERT(ours.len == len || ours.ptr[len] == '\0');
-}
-
 static void check_rules(const struct wr_draft_rule *ours, size_t n, rule_message *const *theirs,
                         size_t n_theirs)
 {
@@ -41,13 +33,14 @@ static void check_rules(const struct wr_draft_rule *ours, size_t n, rule_message
         const struct wr_draft_rule *const rule = &ours[i];
         const rule_message *const message = theirs[i];
 
-        check_text(rule->key, message->key);
-        check_text(rule->value, message->value);
+        WR_ASSERT(protobuf_c_agrees_on_text(rule->key, message->key));
+        WR_ASSERT(protobuf_c_agrees_on_text(rule->value, message->value));
         WR_ASSERT(rule->has_limit == (message->rate_limit != NULL));
         if (rule->has_limit) {
-            WR_ASSERT(rule->limit.requests_per_unit == message->rate_limit->requests_per_unit);
+            WR_ASSERT(protobuf_c_agrees_on_number(rule->limit.requests_per_unit,
+                                                  message->rate_limit->requests_per_unit));
             WR_ASSERT(rule->limit.n_replaces == message->rate_limit->n_replaces);
-            check_text(rule->limit.name, message->rate_limit->name);
+            WR_ASSERT(protobuf_c_agrees_on_text(rule->limit.name, message->rate_limit->name));
         }
         WR_ASSERT(rule->has_metadata == (message->metadata != NULL));
         check_rules(rule->children, rule->n_children, message->descriptors, message->n_descriptors);
@@ -67,7 +60,7 @@ static void check_agreement(const struct wr_draft *draft, struct wr_str bytes,
 
     const config_message *const message = (const config_message *) (const void *) unpacked;
 
-    check_text(draft->domain, message->domain);
+    WR_ASSERT(protobuf_c_agrees_on_text(draft->domain, message->domain));
     check_rules(draft->rules, draft->n_rules, message->descriptors, message->n_descriptors);
 }
 
