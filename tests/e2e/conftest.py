@@ -11,7 +11,7 @@ from redisbed import Bed
 # The same server over the embedded store, which answers inline, and over one for tests, which
 # answers late, from another thread and in another order.
 STORES = {"local": "weir", "slow": "weir_slow_store"}
-SLOW_TIMEOUT_US = 5 * 10**6     # a busy machine is no store without an answer
+SLOW_TIMEOUT_US = 20 * 10**6    # a busy machine is no store without an answer
 
 
 def pytest_addoption(parser):

@@ -17,7 +17,7 @@ def program():
 
 def get(port, path, headers):
     """-> (status, {header: value}, body)"""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=weirserver.PATIENCE_SECONDS)
     try:
         connection.request("GET", path, headers=headers)
         reply = connection.getresponse()
@@ -40,7 +40,7 @@ class Envoy:
         with open(self.log_file, "wb") as log:
             self.process = subprocess.Popen([program(), "-c", config_file, "--concurrency", "1", "--disable-hot-restart",
                                              "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        wait_until(self.answers, "Envoy's listener", 30)
+        wait_until(self.answers, "Envoy's listener")
 
     def answers(self):
         with open(self.log_file, encoding="utf-8", errors="replace") as f:
@@ -56,4 +56,4 @@ class Envoy:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(weirserver.PATIENCE_SECONDS)

@@ -12,6 +12,7 @@ import time
 
 import grpc
 import oraclelib
+from weirserver import PATIENCE_SECONDS
 
 TICK_SECONDS = 0.01
 
@@ -81,7 +82,7 @@ class GrpcLoad(Load):
             options.append(("grpc.service_config", json.dumps(policy)))
         self.channels = [grpc.insecure_channel(target, options=options) for _ in range(channels)]
         for channel in self.channels:
-            grpc.channel_ready_future(channel).result(timeout=30)
+            grpc.channel_ready_future(channel).result(timeout=PATIENCE_SECONDS)
         self.data = oraclelib.build_request(request).SerializeToString()
         self.answered = threading.Condition()
         self.begun = time.monotonic()
@@ -91,7 +92,7 @@ class GrpcLoad(Load):
     def run(self):
         methods = itertools.cycle([c.unary_unary(oraclelib.METHOD) for c in self.channels])
         for _ in self.paced():
-            next(methods).future(self.data, timeout=20).add_done_callback(self.take)
+            next(methods).future(self.data, timeout=PATIENCE_SECONDS).add_done_callback(self.take)
 
     def take(self, future):
         error = future.exception()
@@ -102,7 +103,7 @@ class GrpcLoad(Load):
     def finish(self):
         self.thread.join()
         with self.answered:
-            assert self.answered.wait_for(lambda: self.good + sum(self.failures.values()) == self.sent, 30), str(self)
+            assert self.answered.wait_for(lambda: self.good + sum(self.failures.values()) == self.sent, 2 * PATIENCE_SECONDS), str(self)
         for channel in self.channels:
             channel.close()
 
@@ -123,7 +124,7 @@ class FullLoad(GrpcLoad):
         with self.lock:
             self.sent += 1
             method = self.next_method()
-        method.future(self.data, timeout=20).add_done_callback(self.take)
+        method.future(self.data, timeout=PATIENCE_SECONDS).add_done_callback(self.take)
 
     def take(self, future):
         if not self.over.is_set():
@@ -147,7 +148,7 @@ class HttpLoad(Load):
         sock = None
         for _ in self.paced(self.connections):
             try:
-                sock = sock or socket.create_connection(("127.0.0.1", self.port), timeout=30)
+                sock = sock or socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
                 sock.sendall(self.request)
                 status = self.status(sock)
             except OSError as error:

@@ -3,6 +3,8 @@
 import socket
 import struct
 
+from weirserver import PATIENCE_SECONDS
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
@@ -39,7 +41,7 @@ class Connection:
 
     def __init__(self, port, settings=None):
         """settings: {number: value} of the first frame."""
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
         payload = b"".join(struct.pack(">HI", k, v) for k, v in (settings or {}).items())
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, payload))
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import grpc
 import oraclelib
 from redisserver import RedisServer, find_server
-from weirserver import Server, binary, wait_until
+from weirserver import PATIENCE_SECONDS, Server, binary, wait_until
 
 OK, OVER, NO_ANSWER = "OK", "OVER_LIMIT", "UNAVAILABLE"
-DEADLINE = 2.0      # of a caller
+DEADLINE = PATIENCE_SECONDS     # of a caller
 CHANNEL = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0), ("grpc.enable_http_proxy", 0)]
 
 
@@ -49,7 +49,7 @@ class Bed:
         server = Server(binary("weir_observed"), self.folder())
         self.stack.callback(server.stop)
         server.start(rules, "--store", "redis", "--redis-url", url, *flags, env=env)
-        wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+        wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
         return server
 
     def enter(self, manager):
@@ -102,7 +102,7 @@ class Crowd:
         self.channels = [grpc.insecure_channel(servers[i % len(servers)].address, options=CHANNEL)
                          for i in range(threads)]
         for channel in self.channels:
-            grpc.channel_ready_future(channel).result(timeout=30)
+            grpc.channel_ready_future(channel).result(timeout=PATIENCE_SECONDS)
         self.threads = [threading.Thread(target=self.run, args=(c, itertools.cycle(pairs[i:] + pairs[:i])))
                         for i, c in enumerate(self.channels)]
 
@@ -133,12 +133,12 @@ class Crowd:
     def wait_calls(self, n):
         """Until n more are over."""
         want = len(self.calls) + n
-        wait_until(lambda: len(self.calls) >= want, f"{n} more calls", 20)
+        wait_until(lambda: len(self.calls) >= want, f"{n} more calls")
 
     def wait_answer(self, since):
-        """Seconds from `since` until a call was answered that began then or later."""
-        return wait_until(lambda: next((c.begun + c.took - since for c in self.calls[:]
-                                        if c.begun >= since and c.code in (OK, OVER)), None), "an answer", 10)
+        """The moment at which a call was answered that began at `since` or later."""
+        return wait_until(lambda: next((c.begun + c.took for c in self.calls[:]
+                                        if c.begun >= since and c.code in (OK, OVER)), None), "an answer")
 
     def codes(self):
         return collections.Counter(c.code for c in self.calls)

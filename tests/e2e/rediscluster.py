@@ -9,19 +9,18 @@ from weirserver import wait_until
 
 SLOTS = 16384
 PRIMARIES = 3
-# After so long a silent node is held to be dead. A busy machine lets a node wait, so the first is for tests in which
-# none dies.
-PATIENT_MS, HASTY_MS = 20000, 2000
-READY_SECONDS = 60
+# After so long a silent node is held to be dead. A busy machine lets a node wait, so the first is for as long as none
+# dies.
+PATIENT_MS, HASTY_MS = 60000, 2000
 
 
 class Cluster:
     """nodes: all servers that were started; who is a primary may change."""
 
-    def __init__(self, program, folder, node_timeout_ms=PATIENT_MS, tls_settings=()):
+    def __init__(self, program, folder, tls_settings=()):
         """tls_settings: words of a command line, without ports; with them nodes have a port for TLS as well."""
         self.program, self.folder = program, str(folder)
-        self.node_timeout_ms, self.tls_settings = node_timeout_ms, tls_settings
+        self.tls_settings = tls_settings
         self.nodes, self.bus_ports, self.tls_ports = [], [], []
 
     def start_node(self, *settings):
@@ -39,7 +38,7 @@ class Cluster:
             settings = ("--tls-port", str(self.tls_ports[i]), "--tls-cluster", "yes",
                         "--tls-replication", "yes", *self.tls_settings, *settings)
         node.start("--cluster-enabled", "yes", "--cluster-port", str(bus_port),
-                   "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", str(self.node_timeout_ms),
+                   "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", str(PATIENT_MS),
                    "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", *settings)
 
     def start(self, *settings):
@@ -52,17 +51,22 @@ class Cluster:
             node.call("CLUSTER", "ADDSLOTSRANGE", SLOTS * i // PRIMARIES, SLOTS * (i + 1) // PRIMARIES - 1)
         for node in self.nodes[1:]:
             self.meet(node)
-        wait_until(lambda: all(self.knows_all(node) for node in self.nodes), "nodes that know each other", READY_SECONDS)
+        wait_until(lambda: all(self.knows_all(node) for node in self.nodes), "nodes that know each other")
         for i, node in enumerate(self.nodes[PRIMARIES:]):
             node.call("CLUSTER", "REPLICATE", self.id_of(self.nodes[i]))
-        wait_until(self.is_whole, "a whole cluster", READY_SECONDS)
+        wait_until(self.is_whole, "a whole cluster")
         return self
+
+    def hold_dead_after(self, ms, nodes):
+        """In the eyes of these nodes."""
+        for node in nodes:
+            node.call("CONFIG", "SET", "cluster-node-timeout", ms)
 
     def add_primary(self):
         """One more, without slots, that all know."""
         self.start_node()
         self.meet(self.nodes[-1])
-        wait_until(lambda: all(self.knows_all(node) for node in self.nodes), "a new node", READY_SECONDS)
+        wait_until(lambda: all(self.knows_all(node) for node in self.nodes), "a new node")
         return self.nodes[-1]
 
     def meet(self, node):

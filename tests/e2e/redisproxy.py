@@ -5,6 +5,8 @@ import socket
 import threading
 import time
 
+from weirserver import PATIENCE_SECONDS
+
 
 class Proxy:
     """Passes bytes on, on a thread of its own. Knobs may be turned at any time:
@@ -58,7 +60,7 @@ class Proxy:
     def accept(self):
         near, _ = self.listener.accept()
         try:
-            far = socket.create_connection(("127.0.0.1", self.target_port), timeout=10)
+            far = socket.create_connection(("127.0.0.1", self.target_port), timeout=PATIENCE_SECONDS)
         except OSError:
             near.close()
             return

@@ -9,10 +9,12 @@ from redisserver import Connection, Error, RedisServer
 from weirserver import wait_until
 
 NAME = "main"
-READY_SECONDS = 60
-DOWN_AFTER_MS = 1000
-# How often sentinels look, in ms. Their own are up to 10 s.
-PERIODS = ("info-period", 200, "ping-period", 200, "ask-period", 200, "publish-period", 200)
+# After so long a silent primary is held to be dead. A busy machine lets one wait, so the first is for as long as none
+# dies.
+PATIENT_MS, HASTY_MS = 60000, 1000
+# How often sentinels look, in ms. Their own are up to 10 s. One that was held up for long, and takes its clock for a
+# broken one, does nothing for half a minute, unless told otherwise.
+PERIODS = ("info-period", 200, "ping-period", 200, "ask-period", 200, "publish-period", 200, "tilt-trigger", 60000)
 
 
 @dataclasses.dataclass
@@ -109,7 +111,7 @@ class Sentinel:
             lines.append(f"sentinel auth-pass {NAME} {primary.security.password}")
         if self.security.password:
             lines.append(f"sentinel sentinel-pass {self.security.password}")
-        lines += [f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER_MS}",
+        lines += [f"sentinel down-after-milliseconds {NAME} {PATIENT_MS}",
                   f"sentinel failover-timeout {NAME} 5000"]
         with open(os.path.join(self.folder, "sentinel.conf"), "w", encoding="utf-8") as f:
             f.write("\n".join(lines) + "\n")
@@ -126,7 +128,7 @@ class Sentinel:
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen([self.program, os.path.join(self.folder, "sentinel.conf"), "--sentinel"],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
-        wait_until(lambda: self.answers() or self.process.poll() is not None, "a sentinel", READY_SECONDS)
+        wait_until(lambda: self.answers() or self.process.poll() is not None, "a sentinel")
         if self.process.poll() is None:
             self.call("SENTINEL", "DEBUG", *PERIODS)
         return self.process.poll() is None
@@ -181,11 +183,11 @@ class Watched:
     def start(self):
         self.first.start()
         self.second.start(of=self.first)
-        wait_until(self.second.is_in_step, "a replica in step", READY_SECONDS)
+        wait_until(self.second.is_in_step, "a replica in step")
         n = len(self.sentinels)
         for sentinel in self.sentinels:
             sentinel.start(self.first, n // 2 + 1)
-        wait_until(lambda: all(s.knows(n) for s in self.sentinels), "sentinels that know each other", READY_SECONDS)
+        wait_until(lambda: all(s.knows(n) for s in self.sentinels), "sentinels that know each other")
         return self
 
     @property
@@ -194,7 +196,7 @@ class Watched:
 
     def fail_over(self):
         """Has a sentinel promote the replica: comes back when that has happened."""
-        wait_until(self.is_promoted, "a promoted replica", READY_SECONDS)
+        wait_until(self.is_promoted, "a promoted replica")
 
     def is_promoted(self):
         """Begins a fail-over where none is under way: on a busy machine a sentinel may give one up."""
@@ -206,6 +208,13 @@ class Watched:
             assert "NOGOODSLAVE" in str(e) or "INPROG" in str(e), e
         return False
 
+    def servers(self):
+        return [self.first.server, self.second.server, *self.sentinels]
+
+    def hold_dead_after(self, ms):
+        for sentinel in self.sentinels:
+            sentinel.call("SENTINEL", "SET", NAME, "down-after-milliseconds", ms)
+
     def stop(self):
-        for one in [*self.sentinels, self.first.server, self.second.server]:
+        for one in reversed(self.servers()):
             one.stop()

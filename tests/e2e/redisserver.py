@@ -9,7 +9,7 @@ import socket
 import subprocess
 
 from ports import free_port
-from weirserver import wait_until
+from weirserver import PATIENCE_SECONDS, wait_until
 
 # Debian's package redis-tools holds the server under this name; it goes by the name it is called by.
 SAME_PROGRAM = "redis-check-rdb"
@@ -53,7 +53,7 @@ class Error(Exception):
 class Connection:
     """Just enough of RESP to look into a server."""
 
-    def __init__(self, port, timeout=10):
+    def __init__(self, port, timeout=PATIENCE_SECONDS):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.file = self.socket.makefile("rb")
 
@@ -109,7 +109,7 @@ class RedisServer:
             with open(os.path.join(self.folder, "log"), "ab") as log:
                 self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                 cwd=self.folder)
-            wait_until(lambda p=port: self.answers(p) or self.process.poll() is not None, "redis-server", 20)
+            wait_until(lambda p=port: self.answers(p) or self.process.poll() is not None, "redis-server")
             if self.process.poll() is None:
                 self.port = port
                 return self
@@ -173,6 +173,6 @@ class RedisServer:
                 self.thaw()
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
                 self.kill()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """weirctl bench: that its numbers add up and mean what they say. How fast it is, tests/bench measures."""
+import itertools
 import json
 import os
 import pty
-import signal
 import subprocess
 import threading
 
@@ -65,7 +65,7 @@ def test_sends_the_request_that_a_check_sends():
         return ADMIT
     words = ["d", "k=v,l=w", "m=", "--hits", "7", "--limit", "10/minute"]
     with fakerls.serving(check=keep) as target:
-        weirserver.run(weirserver.binary("weirctl"), "check", *words, "--target", target, "--timeout", "10s")
+        weirserver.run(weirserver.binary("weirctl"), "check", *words, "--target", target, "--timeout", "60s")
         bench(target, "--requests", "1", what=words)
     assert seen[0] == seen[1]
     assert len(seen) == 2
@@ -80,7 +80,7 @@ def test_a_request_larger_than_a_frame(launch):
 def test_a_duration_ends_it(launch):
     server = launch(RULES)
     said = bench(server.address, "--duration", "300ms")
-    assert 300_000 <= said["elapsed_us"] < 5_000_000
+    assert 300_000 <= said["elapsed_us"] < 9_000_000, "ten seconds unless told otherwise"
     assert said["sent"] > 0
     assert said["per_second"] == pytest.approx(said["sent"] * 1e6 / said["elapsed_us"], abs=1)
 
@@ -102,7 +102,7 @@ def test_a_stall_shows_in_all_that_were_due_during_it():
             gate.wait(1)
         return ADMIT
     with fakerls.serving(check=stall_once) as target:
-        said = bench(target, "--rate", "100", "--requests", "100", "--in-flight", "1", "--timeout", "30s")
+        said = bench(target, "--rate", "100", "--requests", "100", "--in-flight", "1", "--timeout", "60s")
     assert said["sent"] == 100
     assert said["latency_us"]["max"] >= 1_000_000
     # Were latency counted from when each was sent, all but one would have been fast.
@@ -110,50 +110,42 @@ def test_a_stall_shows_in_all_that_were_due_during_it():
 
 
 def test_an_answer_that_does_not_come_in_time_is_a_lower_bound():
-    """As above, but each has only 300 ms from when it was due: what comes later, or not at all, has no answer."""
+    """As above, but for longer, and each has only a second from when it was due: what comes later, or not at all, has no
+    answer."""
     gate, calls = threading.Event(), []
 
     def stall_once(request, context):
         calls.append(request)
         if len(calls) == 1:
-            gate.wait(1)
+            gate.wait(2)
         return ADMIT
     with fakerls.serving(check=stall_once) as target:
-        said = bench(target, "--rate", "100", "--requests", "100", "--in-flight", "1", "--timeout", "300ms", status=NO_ANSWER)
-    assert said["sent"] + said["unsent"] == 100
+        said = bench(target, "--rate", "50", "--requests", "200", "--in-flight", "1", "--timeout", "1s", status=NO_ANSWER)
+    assert said["sent"] + said["unsent"] == 200
     assert said["failed"] >= 1
-    assert said["latency_us"]["max"] >= 300_000
+    assert said["latency_us"]["max"] >= 1_000_000
     assert "max" in said["at_least"] and "min" not in said["at_least"]
 
 
 @pytest.mark.parametrize("words", [["--rate", "200"], []])
-def test_a_server_that_stands_still_shows_in_the_percentiles(launch, words):
-    """From some moment on no answer comes at all. Of an open loop that is most of what was due, of a closed one what
+def test_a_server_that_stands_still_shows_in_the_percentiles(words):
+    """From the 51st check on no answer comes at all. Of an open loop that is most of what was due, of a closed one what
     the timeout lets it ask."""
-    server = launch(RULES)
-    caller = server.caller()
-    command = [weirserver.binary("weirctl"), "bench", "d", "k=a", *words, "--duration", "3s", "--timeout", "400ms", "--json",
-               "--target", server.address]
-    with subprocess.Popen(command, env=weirserver.clean_environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
-        weirserver.wait_until(lambda: caller.peek("d", ["k", "a"])["statuses"][0]["remaining"] < 50, "the first answers")
-        os.kill(server.process.pid, signal.SIGSTOP)
-        try:
-            out, err = process.communicate(timeout=30)
-        finally:
-            os.kill(server.process.pid, signal.SIGCONT)
-    said = json.loads(out)
-    assert process.returncode == NO_ANSWER, err
-    assert said["admitted"] + said["refused"] > 0
-    assert said["admitted"] + said["refused"] + said["failed"] == said["sent"]
+    calls = itertools.count()
+
+    def stand_still(request, context):
+        return ADMIT if next(calls) < 50 else fakerls.silent(request, context)
+    with fakerls.serving(check=stand_still) as target:
+        said = bench(target, *words, "--duration", "3s", "--timeout", "1s", status=NO_ANSWER)
+    assert 0 < said["admitted"] <= 50
     assert said["failed"] >= 10, "all that was in flight"
     assert "max" in said["at_least"] and "min" not in said["at_least"]
-    assert said["latency_us"]["max"] >= 400_000
+    assert said["latency_us"]["max"] >= 1_000_000
     assert said["error"]["code"] == "timeout"
     if words:
         assert said["sent"] + said["unsent"] == 600
         assert {"p50", "p90", "p99", "p99.9"} <= set(said["at_least"]), said
-        assert said["latency_us"]["p50"] >= 400_000, said
+        assert said["latency_us"]["p50"] >= 1_000_000, said
 
 
 def test_what_was_due_and_never_sent_counts():
@@ -190,7 +182,7 @@ def test_a_connection_that_is_sent_away_is_made_again_and_loses_nothing():
         peers.add(context.peer())
         return ADMIT
     with fakerls.serving(check=answer, options=[("grpc.max_connection_age_ms", 200)]) as target:
-        said = bench(target, "--rate", "200", "--duration", "1s", "--timeout", "10s")
+        said = bench(target, "--rate", "200", "--duration", "1s", "--timeout", "60s")
     assert said["admitted"] == said["sent"] >= 200
     assert len(peers) >= 3, peers
 
@@ -224,7 +216,7 @@ def test_a_terminal_sees_the_progress(launch):
             process = subprocess.Popen(
                 [weirserver.binary("weirctl"), "bench", "d", "free=x", "--duration", "1s", "--target", server.address],
                 stdout=nowhere, stderr=theirs, env=weirserver.clean_environment({}))
-        assert process.wait(30) == OK
+        assert process.wait(weirserver.PATIENCE_SECONDS) == OK
         os.set_blocking(ours, False)
         seen = os.read(ours, 65536).decode()
     finally:

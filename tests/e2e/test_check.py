@@ -208,7 +208,7 @@ def test_run_takes_one_directory():
 
 def stdin_check(text, *names, cwd=None):
     result = subprocess.run([weirserver.binary("weir"), "check", *names], input=text, capture_output=True, text=True,
-                            timeout=30, cwd=cwd, check=False)
+                            timeout=weirserver.PATIENCE_SECONDS, cwd=cwd, check=False)
     return result.returncode, result.stdout + result.stderr
 
 
@@ -234,7 +234,7 @@ def test_standard_input_is_read_once():
 
 def test_standard_input_that_is_closed_is_refused():
     result = subprocess.run(["sh", "-c", 'exec "$0" check - <&-', weirserver.binary("weir")], capture_output=True,
-                            text=True, timeout=30, check=False)
+                            text=True, timeout=weirserver.PATIENCE_SECONDS, check=False)
     assert result.returncode == 1
     assert result.stdout.startswith("-: error: standard input is closed, or nothing to read from")
 

@@ -19,10 +19,10 @@ from ports import free_port
 LIB = os.path.join(os.path.dirname(weirserver.BIN), "lib")
 INCLUDE = os.path.join(weirserver.ROOT, "client", "include")
 OK, OVER_LIMIT, NO_ANSWER = 0, 1, 2
-LATE = ["--timeout", "10s"]
+LATE = ["--timeout", "60s"]
 
 
-def check(target, *words, timeout=("--timeout", "10s")):
+def check(target, *words, timeout=("--timeout", "60s")):
     """weirctl check -> (exit status, what it said in JSON)."""
     result = weirserver.run(weirserver.binary("weirctl"), "check", *(words or ("d", "k=v")), "--json",
                             "--target", target, *timeout)
@@ -167,7 +167,7 @@ def test_no_verdict_is_no_answer(answer, word, text):
 
 
 def test_a_slow_server_is_a_timeout():
-    status, said = check_fake(fakerls.silent, timeout=("--timeout", "300ms"))
+    status, said = check_fake(fakerls.silent, timeout=("--timeout", "2s"))
     assert (status, said["error"]["code"]) == (NO_ANSWER, "timeout")
     assert "no answer from" in said["error"]["text"]
 
@@ -292,7 +292,7 @@ def test_watch_hangs_up_on_garbage():
 class Rounds:
     """The program client_threads: one client for all rounds."""
 
-    def __init__(self, target, deadline_ms=10_000, policy="open", more=()):
+    def __init__(self, target, deadline_ms=60_000, policy="open", more=()):
         self.process = subprocess.Popen(
             [weirserver.binary("client_threads"), target, str(deadline_ms), policy, *more], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=weirserver.clean_environment({}))
@@ -313,7 +313,7 @@ class Rounds:
         return {"text": found.group(2), **{k: int(v) if v.isdigit() else v for k, v in said.items()}}
 
     def end(self):
-        _, errors = self.process.communicate(timeout=30)
+        _, errors = self.process.communicate(timeout=weirserver.PATIENCE_SECONDS)
         weirserver.expect_no_report(self.process.returncode, errors)
         assert self.process.returncode == 0, errors
 
@@ -339,14 +339,13 @@ def test_one_client_serves_many_threads_exactly(launch_stores):
 
 def test_the_first_call_connects_within_the_default_budget(launch):
     server = launch("domain: d\n")
-    took = []
-    for _ in range(100):    # of which a busy machine may spoil many
+
+    def is_in_time():
         with rounds(server.address, deadline_ms=0) as player:
-            said = player.play(1, 1)
-            took.append(said["slowest_ms"])
-            if said["admitted"] == 1:
-                return
-    pytest.fail(f"never connected and answered within 20 ms, took {took}")
+            return player.play(1, 1)["admitted"] == 1
+
+    # A busy machine may spoil many.
+    weirserver.wait_until(is_in_time, "connected and answered within 20 ms", 3 * weirserver.PATIENCE_SECONDS)
 
 
 def test_a_value_has_no_bound_but_the_servers(launch):
@@ -366,10 +365,10 @@ def test_the_policy_decides_when_nobody_does(policy, passed):
 
 
 def test_the_deadline_holds_and_threads_do_not_wait_for_one_another():
-    with fakerls.serving(check=fakerls.silent) as target, rounds(target, deadline_ms=200) as player:
+    with fakerls.serving(check=fakerls.silent) as target, rounds(target, deadline_ms=2000) as player:
         said = player.play(8, 1)
     assert (said["no_answer"], said["code"]) == (8, "timeout"), said
-    assert 190 <= said["slowest_ms"] < 1500, said
+    assert 1990 <= said["slowest_ms"] < 10000, said     # one after another it were 16 s
 
 
 def test_a_client_outlives_its_server(tmp_path):
@@ -382,7 +381,7 @@ def test_a_client_outlives_its_server(tmp_path):
         said = weirserver.wait_until(lambda: (r := player.play(2, 2))["no_answer"] == 4 and r, "the loss to be seen")
         assert said["code"] in ("connect", "unavailable"), said
         with fakerls.serving(check=answer, address=target):
-            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 4)
+            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again")
 
 
 def test_a_graceful_restart_costs_an_idle_client_nothing(launch):
@@ -407,7 +406,7 @@ def test_a_killed_server_costs_an_idle_client_what_was_under_way(launch):
         launch("domain: d\n", listen=address)
         said = player.play(1, 1)
         assert said["admitted"] == 1 or "broke off" in said["text"], said
-        weirserver.wait_until(lambda: player.play(1, 1)["admitted"] == 1, "the client to connect again", 4)
+        weirserver.wait_until(lambda: player.play(1, 1)["admitted"] == 1, "the client to connect again")
 
 
 def test_a_client_that_is_never_used_ends():
@@ -434,10 +433,10 @@ def test_the_policy_decides_for_checks_in_flight_too(policy, passed):
 
 
 def test_checks_in_flight_share_the_deadline_and_not_a_queue():
-    with fakerls.serving(check=fakerls.silent) as target, rounds(target, deadline_ms=300, more=["async"]) as player:
+    with fakerls.serving(check=fakerls.silent) as target, rounds(target, deadline_ms=2000, more=["async"]) as player:
         said = player.play(2, 4)
     assert (said["no_answer"], said["code"]) == (8, "timeout"), said
-    assert 290 <= said["slowest_ms"] < 2000, said
+    assert 1990 <= said["slowest_ms"] < 10000, said     # one after another it were 16 s
 
 
 def test_checks_in_flight_outlive_their_server():
@@ -448,7 +447,7 @@ def test_checks_in_flight_outlive_their_server():
             assert player.play(2, 20)["admitted"] == 40
         weirserver.wait_until(lambda: player.play(2, 2)["no_answer"] == 4, "the loss to be seen")
         with fakerls.serving(check=answer, address=target):
-            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again", 4)
+            weirserver.wait_until(lambda: player.play(2, 2)["admitted"] == 4, "the client to connect again")
 
 
 def test_a_connection_lost_under_a_check_is_no_lack_of_one():
@@ -462,7 +461,7 @@ def test_a_connection_lost_under_a_check_is_no_lack_of_one():
         target = server.enter_context(fakerls.serving(check=answer))
         with rounds(target, more=["async"]) as player:
             player.send(1, 1)
-            assert came.wait(10)
+            assert came.wait(weirserver.PATIENCE_SECONDS)
             server.close()
             said = player.receive()
     assert said["code"] not in ("connect", "ok"), said
@@ -506,14 +505,14 @@ def test_tries_so_often_and_no_more_what_the_server_had(mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_never_tries_again_what_a_server_refuses_or_is_late_with(mode):
-    for answer, code in [(fakerls.failing(grpc.StatusCode.INVALID_ARGUMENT, "no"), "invalid"),
-                         (fakerls.saying(b"\xff"), "protocol"), (fakerls.silent, "timeout")]:
+    for answer, code, deadline_ms in [(fakerls.failing(grpc.StatusCode.INVALID_ARGUMENT, "no"), "invalid", 60_000),
+                                      (fakerls.saying(b"\xff"), "protocol", 60_000), (fakerls.silent, "timeout", 2000)]:
         seen = []
 
         def count(request, context, answer=answer, seen=seen):
             seen.append(request)
             return answer(request, context)
-        with fakerls.serving(check=count) as target, rounds(target, deadline_ms=1000, more=[mode, "3"]) as player:
+        with fakerls.serving(check=count) as target, rounds(target, deadline_ms=deadline_ms, more=[mode, "3"]) as player:
             said = player.play(1, 1)
         assert (said["code"], len(seen)) == (code, 1), said
 
@@ -575,7 +574,7 @@ def test_the_guard_of_the_documentation(launch, tmp_path):
     server = launch("domain: shop\ndescriptors:\n  - key: user\n    rate_limit: {unit: hour, requests_per_unit: 2}\n")
 
     def ask(target, text):
-        result = subprocess.run([guard, target, "10000"], input=text, capture_output=True, text=True, timeout=30, check=False,
+        result = subprocess.run([guard, target, "60000"], input=text, capture_output=True, text=True, timeout=weirserver.PATIENCE_SECONDS, check=False,
                                 env=weirserver.clean_environment({}))
         weirserver.expect_no_report(result.returncode, result.stderr)
         assert result.returncode == 0, result.stderr
@@ -595,7 +594,7 @@ FORKING = """\
 #include <weir/client.h>
 /* Each process makes its own client, after the fork. */
 static int ask(const char *target) {
-    const struct weir_options options = {.target = target, .deadline_ms = 10000};
+    const struct weir_options options = {.target = target, .deadline_ms = 60000};
     struct weir_client *client; struct weir_request request; struct weir_result result;
     if (weir_client_new(&options, &client, NULL) != WEIR_OK) return 2;
     weir_request_init(&request, weir_str("d")); weir_request_descriptor(&request);

@@ -5,6 +5,7 @@ import itertools
 import os
 import socket
 import struct
+import time
 
 import pytest
 import rawh2
@@ -33,7 +34,7 @@ def streams(n):
 
 
 def used(caller):
-    return 1000000 - caller.call("d", PEEK, timeout=60)["statuses"][0]["remaining"]
+    return 1000000 - caller.call("d", PEEK)["statuses"][0]["remaining"]
 
 
 def descriptors(server):
@@ -46,7 +47,7 @@ def resident_bytes(server):
 
 
 def connect(server):
-    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=weirserver.PATIENCE_SECONDS)
 
 
 def read_to_end(sock):
@@ -129,7 +130,7 @@ def test_reset_in_state(launch_stores, state, code):
             raw.send(*STATES[state], reset(1, code))
             raw.ping()
     caller = server.caller()
-    assert all(f.result() for f in [caller.future("d", [["k", "b"]], timeout=30) for _ in range(50)])
+    assert all(f.result() for f in [caller.future("d", [["k", "b"]]) for _ in range(50)])
 
 
 @pytest.mark.parametrize("stream", [0, 1, 2], ids=["the connection", "idle", "of the server"])
@@ -167,7 +168,7 @@ def test_windows_that_stay_shut(launch):
         for _ in range(9):
             raw = stack.enter_context(rawh2.Connection(server.port, settings={4: 0}))
             raw.send(rawh2.frame(rawh2.SETTINGS, rawh2.ACK, 0), *map(request, streams(1000)))
-        wait_until(lambda: used(caller) == 9 * 1000, "all asked", 60)
+        wait_until(lambda: used(caller) == 9 * 1000, "all asked")
         assert resident_bytes(server) - before < 400 * MIB
     assert used(caller) == 9 * 1000
 
@@ -185,7 +186,7 @@ def test_a_client_that_never_reads(launch):
             raw.send(rawh2.frame(rawh2.SETTINGS, rawh2.ACK, 0))
             for stream in streams(100000):
                 raw.send(rawh2.frame(rawh2.HEADERS, rawh2.END_HEADERS, stream, HEADERS))
-        same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]], timeout=60))
+        same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]]))
         assert resident_bytes(server) - before < 400 * MIB
     assert used(caller) == 1
 
@@ -199,7 +200,7 @@ def test_a_flood_of_pings(launch):
     with rawh2.Connection(server.port) as raw, contextlib.suppress(OSError):
         for _ in range(10000):
             raw.send(rawh2.frame(rawh2.PING, 0, 0, b"12345678"))
-    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]], timeout=60))
+    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]]))
     assert resident_bytes(server) - before < 400 * MIB
 
 
@@ -220,21 +221,21 @@ WRONG = {
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_protocol(launch, kind):
     said, hint = WRONG[kind]
-    server = launch(RULES, "--handshake-timeout", "500ms")
-    caller = server.caller()
+    server = launch(RULES, "--handshake-timeout", "2s")
+    caller, begun = server.caller(), time.monotonic()
     assert used(caller) == 0
     before = descriptors(server)
     crowd = [connect(server) for _ in range(20)]
     for sock in crowd:
         sock.sendall(said)
-    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]], timeout=60))
+    same("OK: OK 999999 of 1000000/HOUR", caller.call("d", [["k", "a"]]))
     answers = {read_to_end(sock)[:12] for sock in crowd}
     assert answers == ({b"HTTP/1.1 505"} if kind == "http1" else {b""})
     for sock in crowd:
         sock.close()
     wait_until(lambda: descriptors(server) <= before, "their descriptors closed")
     lines = [line for line in server.log().splitlines() if "closed a connection" in line]
-    assert 1 <= len(lines) <= 4, lines
+    assert 1 <= len(lines) <= 2 + time.monotonic() - begun, lines       # of twenty
     assert all(hint in line and "127.0.0.1:" in line for line in lines)
 
 
@@ -264,7 +265,7 @@ def test_garbage_after_the_preface(launch):
     """What C core notes about it goes into our log, seldom, and without the clients' bytes."""
     print("random is", GARBAGE["random"].hex())     # shown when the test fails
     server = launch(RULES, "--log-level", "debug")
-    caller = server.caller()
+    caller, begun = server.caller(), time.monotonic()
     assert used(caller) == 0
     for data in itertools.chain.from_iterable(itertools.repeat(GARBAGE.values(), 20)):
         with rawh2.Connection(server.port) as raw, contextlib.suppress(OSError):
@@ -274,7 +275,7 @@ def test_garbage_after_the_preface(launch):
     assert used(caller) == 0
     server.stop()
     assert "rivate" not in server.log()
-    assert server.log().count("C core noted") < 60
+    assert server.log().count("C core noted") < 60 + 2 * (time.monotonic() - begun)
 
 
 # Descriptors

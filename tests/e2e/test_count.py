@@ -4,7 +4,7 @@ import grpc
 import oraclelib
 import pytest
 import rawh2
-from weirserver import METHOD, same, wait_until
+from weirserver import METHOD, PATIENCE_SECONDS, same, wait_until
 
 REFERENCE = """domain: d
 descriptors:
@@ -93,10 +93,10 @@ def test_a_late_call_is_booked_where_all_counts(launch, count, booked):
                     env={"SLOW_DELAY_US": 400000, "SLOW_TIMEOUT_US": 5000000})
     with rawh2.Connection(server.port) as raw:
         streams = range(3, 3 + 2 * N_LATE, 2)
-        raw.send(*frames(1, "5S"), *(part for stream in streams for part in frames(stream, "50m")))
+        raw.send(*frames(1, "60S"), *(part for stream in streams for part in frames(stream, "50m")))
         assert raw.wait_end(streams[-1]) is not None
         caller = server.caller()
-        wait_until(lambda: left(caller, [["k", "v"]]) == [100 - booked], f"{booked} hits", 20)
+        wait_until(lambda: left(caller, [["k", "v"]]) == [100 - booked], f"{booked} hits")
 
 
 def frames(stream, timeout):
@@ -136,7 +136,7 @@ def test_a_rule_has_a_failure_mode_of_its_own(launch, server, keys, overall, sai
     more = {"limit": [5, "DAY"]} if override else {}
     request = oraclelib.build_request({"domain": "d", "desc": [{"entries": [[key, "v"]], **more} for key in keys]})
     try:
-        reply = oraclelib.rls_pb2.RateLimitResponse.FromString(weir.caller().send(request.SerializeToString(), timeout=10))
+        reply = oraclelib.rls_pb2.RateLimitResponse.FromString(weir.caller().send(request.SerializeToString(), timeout=PATIENCE_SECONDS))
     except grpc.RpcError as e:
         assert (e.code().name, overall) == ("UNAVAILABLE", None)
         return

@@ -95,14 +95,14 @@ def test_exact_under_parallel_calls(server):
 
 def test_many_streams_on_one_connection(server):
     caller = server.caller()
-    futures = [caller.future("d", [["k", f"v{i}"]], timeout=60) for i in range(1500)]
+    futures = [caller.future("d", [["k", f"v{i}"]]) for i in range(1500)]
     assert all(f.result() for f in futures)
 
 
 def test_cancelled_calls_leave_nothing_behind(server):
     caller = server.caller()
     for _ in range(10):
-        futures = [caller.future("d", [["big", "two"]], timeout=60) for _ in range(100)]
+        futures = [caller.future("d", [["big", "two"]]) for _ in range(100)]
         for f in futures:
             f.cancel()
     same("OK: OK 2 of 3/HOUR?", caller.call("d", [["k", "after"]]))
@@ -111,9 +111,9 @@ def test_cancelled_calls_leave_nothing_behind(server):
 def test_stop_answers_what_it_took(server):
     caller = server.caller()
     same("OK: OK 499 of 500/HOUR", caller.call("d", [["big", "x"]]))
-    futures = [caller.future("d", [["big", "x"]], timeout=30) for _ in range(100)]
+    futures = [caller.future("d", [["big", "x"]]) for _ in range(100)]
     futures[0].result()
     server.signal_stop()
     outcomes = {f.exception() if f.exception() is None else f.exception().code().name for f in futures}
     assert outcomes <= {None, "UNAVAILABLE", "CANCELLED"}
-    assert server.process.wait(20) == 0
+    assert server.process.wait(weirserver.PATIENCE_SECONDS) == 0

@@ -100,7 +100,7 @@ def server(launch):
 def edge(server, tmp_path):
     process = Edge(str(tmp_path), server.port)
     try:
-        wait_until(process.asks, "Envoy's first health check", 20)
+        wait_until(process.asks, "Envoy's first health check")
         yield process
     finally:
         process.stop()
@@ -193,12 +193,12 @@ def test_drained_then_gone_then_back(edge, server, launch):
     assert edge.get("/export/all", {"x-user": "ann"})[1]["x-ratelimit-remaining"] == "9"
     before = edge.count(NONE_HEALTHY)           # of the time before its first health check
     server.stop()
-    wait_until(lambda: not edge.asks() and edge.count(NONE_HEALTHY) > before, "Envoy's health check to fail", 20)
+    wait_until(lambda: not edge.asks() and edge.count(NONE_HEALTHY) > before, "Envoy's health check to fail")
     allowed, tried = (edge.count(name) for name in ALLOWED_AND_TRIED)
     status, headers = edge.get("/export/all", {"x-user": "ann"})
     assert (status, "x-ratelimit-limit" in headers) == (200, False)
     # It did not even try, so that the request did not wait.
     assert [edge.count(name) for name in ALLOWED_AND_TRIED] == [allowed + 1, tried]
     launch(RULES, listen=server.address)
-    wait_until(edge.asks, "Envoy's health check to pass", 20)
+    wait_until(edge.asks, "Envoy's health check to pass")
     assert edge.get("/export/all", {"x-user": "ann"})[1]["x-ratelimit-remaining"] == "9"

@@ -36,7 +36,7 @@ def rule_files():
 
 def health(server, name):
     request = health_pb2.HealthCheckRequest(service=name)
-    return health_pb2_grpc.HealthStub(server.caller().channel).Check(request, timeout=10).status
+    return health_pb2_grpc.HealthStub(server.caller().channel).Check(request, timeout=weirserver.PATIENCE_SECONDS).status
 
 
 def mount_rules(folder, files):

@@ -49,10 +49,10 @@ class Fleet:
     def restart(self, index, envoy):
         self.servers[index].stop()
         self.servers[index] = self.start(self.addresses[index])
-        wait_until(lambda: envoy.ready() == set(self.addresses), "both instances ready", 20)
+        wait_until(lambda: envoy.ready() == set(self.addresses), "both instances ready")
 
     def wait_called(self, index):
-        wait_until(lambda: self.served(index) > 200, "calls of the instance", 30)
+        wait_until(lambda: self.served(index) > 200, "calls of the instance")
 
     def restart_both(self, envoy, load):
         """Each is restarted while it is called, and called again before the other's turn."""
@@ -96,7 +96,7 @@ def envoy(tmp_path):
 
     def start(fleet, rls_cluster):
         started.append(Envoy(str(tmp_path), fleet, rls_cluster))
-        wait_until(lambda: started[0].ready() == set(fleet.addresses), "both instances ready", 20)
+        wait_until(lambda: started[0].ready() == set(fleet.addresses), "both instances ready")
         return started[0]
 
     yield start

@@ -180,7 +180,7 @@ def rules(tmp_path):
 
 def is_open(host, port):
     try:
-        socket.create_connection((host.strip("[]"), port), timeout=10).close()
+        socket.create_connection((host.strip("[]"), port), timeout=weirserver.PATIENCE_SECONDS).close()
         return True
     except ConnectionRefusedError:
         return False
@@ -227,7 +227,7 @@ def send_new_keys(caller, first, hits):
     """-> how many replies said OVER_LIMIT"""
     under_way, n_over = [], 0
     for start in range(first, first + ROUND_KEYS, CALL_KEYS):
-        under_way.append(caller.send.future(request_of(range(start, start + CALL_KEYS), hits), timeout=30))
+        under_way.append(caller.send.future(request_of(range(start, start + CALL_KEYS), hits), timeout=weirserver.PATIENCE_SECONDS))
         if len(under_way) == IN_FLIGHT:
             n_over += under_way.pop(0).result().startswith(b"\x08\x02")
     return n_over + sum(reply.result().startswith(b"\x08\x02") for reply in under_way)

@@ -41,7 +41,7 @@ class Waiting:
     def expect_no_rules(self):
         assert self.server.process.poll() is None, self.server.log()
         assert self.caller.call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
-        assert self.health.Check(health_pb2.HealthCheckRequest(), timeout=10).status == NOT_SERVING
+        assert self.health.Check(health_pb2.HealthCheckRequest(), timeout=weirserver.PATIENCE_SECONDS).status == NOT_SERVING
 
     def expect_rules(self):
         assert next(self.watch).status == SERVING

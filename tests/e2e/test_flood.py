@@ -27,8 +27,8 @@ FLOODS = {
 ENDLESS_HEADERS = (frame(HEADERS, 0, 1, headers(METHOD)), frame(CONTINUATION, 0, 1))
 SERVED_ON = 3
 GIB = 1 << 30
-# The server's own second, and what a busy machine adds.
-LATE_SECONDS = 6
+# The server's own second, and what a busy machine adds. A flood that keeps the drain keeps it for ever.
+LATE_SECONDS = 40
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ class Flood(threading.Thread):
         try:
             self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0) + self.first)
             if self.greets:
-                self.greeted.wait(10)
+                self.greeted.wait(weirserver.PATIENCE_SECONDS)
             while True:
                 self.socket.sendall(self.again)
                 self.sent += len(self.again)
@@ -80,7 +80,7 @@ def test_a_flood_is_cut_off_and_others_are_served(kind, polite, serve):
     flood.start()
     calls = 0
     while flood.is_alive():
-        assert "statuses" in caller.call("d", [["k", "v"]], timeout=60)
+        assert "statuses" in caller.call("d", [["k", "v"]])
         calls += 1
     assert flood.error and flood.sent < GIB
     assert server.process.poll() is None
@@ -104,6 +104,6 @@ def test_a_flood_does_not_keep_the_drain(kind, polite, path, serve, tmp_path):
     wait_until(lambda: flood.sent > 0 or not flood.is_alive(), "a megabyte sent")
     begin = time.monotonic()
     server.signal_stop()
-    assert server.process.wait(60) == 0
+    assert server.process.wait(weirserver.PATIENCE_SECONDS) == 0
     assert time.monotonic() - begin < SERVED_ON + LATE_SECONDS
     assert "drained; the end" in server.log()

@@ -72,7 +72,7 @@ def lib(prefix):
 def admits_once(program, server, prefix):
     """The first check of a key is admitted, the second refused."""
     env = {"LD_LIBRARY_PATH": lib(prefix)}
-    statuses = [subprocess.run([program, server.address], env=weirserver.clean_environment(env), check=False, timeout=30,
+    statuses = [subprocess.run([program, server.address], env=weirserver.clean_environment(env), check=False, timeout=weirserver.PATIENCE_SECONDS,
                                capture_output=True, text=True) for _ in range(2)]
     assert [(s.returncode, s.stdout) for s in statuses] == [(0, "ok\n"), (1, "ok\n")], [s.stderr for s in statuses]
 

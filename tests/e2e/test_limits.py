@@ -78,7 +78,7 @@ def serve(request, launch):
 
     def start(rules, *further, **more):
         server = launch(rules, *flags, *further, **more)
-        wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached its store", 20)
+        wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached its store")
         return server
     start.max_takes = 256 if flags else 2048
     return start
@@ -255,11 +255,11 @@ def test_a_call_that_meets_too_many_limits_is_refused_and_charged_nothing(serve)
     most = serve.max_takes
     data = [[["k", str(i)]] for i in range(most // 16 + 1)]
     request = oraclelib.build_request({"domain": "d", "desc": data}).SerializeToString()
-    code, message, fields = caller.error(request, timeout=30)
+    code, message, fields = caller.error(request)
     assert (code, fields) == ("RESOURCE_EXHAUSTED", ["descriptors"])
     assert message == f"descriptors meet more than {most} limits, this server's --max-takes"
     same("OK: OK 9 of 9/*", caller.peek("d", ["k", "0"]))
-    assert caller.call("d", *data[:-1], timeout=30)["overall"] == "OK"
+    assert caller.call("d", *data[:-1])["overall"] == "OK"
     same("OK: OK 8 of 9/*", caller.peek("d", ["k", "0"]))
 
 
@@ -271,7 +271,7 @@ def test_a_call_that_meets_too_many_limits_is_refused_and_charged_nothing(serve)
     ("redis", ["--max-takes", "300"], 300, True)], indirect=["serve"])
 def test_limits_of_a_call_are_bounded_as_said(serve, flags, n, is_let_in):
     caller = serve(rule("rate_limit: {unit: hour, requests_per_unit: 9}"), *flags).caller()
-    reply = caller.call("d", *([["k", str(i)]] for i in range(n)), timeout=30)
+    reply = caller.call("d", *([["k", str(i)]] for i in range(n)))
     assert (reply != {"error": "RESOURCE_EXHAUSTED"}) == is_let_in
     same(f"OK: OK {8 if is_let_in else 9} of 9/HOUR", caller.peek("d", ["k", "0"]))
 

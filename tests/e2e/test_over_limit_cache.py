@@ -94,8 +94,15 @@ def test_random_calls_have_the_statuses_of_memory(redis, serve_both, flags):
         domain, descriptors = draw(chance)
         want, got = memory.call(domain, *descriptors), cached.call(domain, *descriptors)
         assert got == want, f"call {i} of seed {seed}: {domain}, {descriptors}"
-    began, before = time.monotonic(), redis.calls_of("evalsha")
-    for _ in range(50):     # one key alone: what the cache is for
-        same("OVER: OVER 0 of 1/DAY", cached.call("d", [["a", "mine"]], hits=2))
-    asked, took = redis.calls_of("evalsha") - before, time.monotonic() - began
-    assert asked <= min(45, 10 + took / 0.1 + took)      # at first, then once in 100 ms; and a probe each second
+
+    def is_seldom_asked():
+        """Of 50 calls for one key alone, what the cache is for: at first, then once in 100 ms; and a probe each second. A
+        busy machine may make them so slow that it is each."""
+        began, before = time.monotonic(), redis.calls_of("evalsha")
+        for _ in range(50):
+            same("OVER: OVER 0 of 1/DAY", cached.call("d", [["a", "mine"]], hits=2))
+        asked, took = redis.calls_of("evalsha") - before, time.monotonic() - began
+        assert asked <= 10 + took / 0.1 + took
+        return asked <= 45
+
+    wait_until(is_seldom_asked, "calls that are answered without asking")

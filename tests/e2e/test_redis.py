@@ -10,6 +10,7 @@ import grpc
 import oraclelib
 import pytest
 import weirserver
+from delays import Delays
 from grpc_health.v1 import health_pb2
 from ports import free_port
 from redisproxy import Proxy
@@ -27,7 +28,7 @@ descriptors:
     rate_limit: {unit: hour, requests_per_unit: 10, count: all}
 """
 # A sanitized server on a busy machine needs longer than a tuned one; what is looked at here is not time.
-PATIENT = ("--redis-timeout", "2s")
+PATIENT = ("--redis-timeout", "10s")
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def serve(launch):
 
 def ready(server):
     """Waits until the server has reached its Redis."""
-    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
     return server.caller()
 
 
@@ -68,15 +69,15 @@ def test_two_servers_count_together(redis, serve, n_threads):
 def health(server):
     check = server.caller().channel.unary_unary("/grpc.health.v1.Health/Check")
     return health_pb2.HealthCheckResponse.ServingStatus.Name(
-        health_pb2.HealthCheckResponse.FromString(check(b"", timeout=10)).status)
+        health_pb2.HealthCheckResponse.FromString(check(b"", timeout=weirserver.PATIENCE_SECONDS)).status)
 
 
 def code_of(reply):
     return reply.get("error") or reply["overall"]
 
 
-def answers_again(caller, seconds=5.0):
-    wait_until(lambda: "error" not in caller.call("d", [["k", "probe"]]), "answers after Redis came back", seconds)
+def answers_again(caller):
+    wait_until(lambda: "error" not in caller.call("d", [["k", "probe"]]), "answers after Redis came back")
 
 
 def used(caller, value):
@@ -94,7 +95,7 @@ def test_starts_before_redis(start_redis, serve):
     assert health(server) == "NOT_SERVING"
     wait_until(lambda: "health: NOT_SERVING, reason: store" in server.log(), "a reason")
     start_redis(port=port)
-    wait_until(lambda: health(server) == "SERVING", "SERVING after Redis came", 10)
+    wait_until(lambda: health(server) == "SERVING", "SERVING after Redis came")
     answers_again(caller)
 
 
@@ -103,7 +104,7 @@ def test_health_while_redis_is_away(redis, serve):
     ready(server)
     redis.kill()
     wait_until(lambda: health(server) == "NOT_SERVING", "NOT_SERVING without Redis")
-    assert "health: NOT_SERVING, reason: store" in server.log()
+    wait_until(lambda: "health: NOT_SERVING, reason: store" in server.log(), "a reason")
     redis.start()
     wait_until(lambda: health(server) == "SERVING", "SERVING with Redis")
 
@@ -143,15 +144,18 @@ def test_connection_killed_between_calls(redis, serve):
 @pytest.mark.valkey
 def test_frozen_redis(redis, serve):
     """Every call is answered in time, what woke too late counts nothing, and it works again at once."""
-    caller = ready(serve(redis.url, "--redis-timeout", "300ms"))
+    server = serve(redis.url, "--redis-timeout", "1s")
+    caller = ready(server)
     same("OK: OK 999 of 1000/HOUR", caller.call("d", [["big", "a"]]))
     for _ in range(20):     # what is known of the clock of Redis is as good as the quickest exchange so far
         caller.call("d", [["k", "a"]])
     redis.freeze()
-    begun = time.monotonic()
-    futures = [caller.future("d", [["big", "a"]]) for _ in range(30)]
-    assert {f.exception().code() for f in futures} == {grpc.StatusCode.UNAVAILABLE}
-    assert time.monotonic() - begun < 2
+    with Delays(server) as delays:
+        begun = time.monotonic()
+        futures = [caller.future("d", [["big", "a"]]) for _ in range(30)]
+        assert {f.exception().code() for f in futures} == {grpc.StatusCode.UNAVAILABLE}
+        ended = time.monotonic()
+    assert delays.is_prompt(begun, ended, 2.5), ended - begun
     wait_until(lambda: timed(lambda: caller.call("d", [["big", "a"]])) < 0.1, "calls held off a frozen Redis")
     # On a busy machine the quickest exchange is slow, and what wakes so little after its time may count.
     held_off = time.monotonic()
@@ -168,10 +172,10 @@ def timed(what):
 
 
 def test_ends_while_redis_is_frozen(redis, serve):
-    server = serve(redis.url, *PATIENT)
+    server = serve(redis.url, "--redis-timeout", "2s")
     ready(server)
     redis.freeze()
-    assert timed(server.stop) < 10
+    assert timed(server.stop) < 30
 
 
 @pytest.mark.valkey
@@ -283,7 +287,7 @@ def block(redis):
 
 
 def calls_and_log(server, caller):
-    caller.call("d", [["k", "a"]], timeout=3)
+    caller.call("d", [["k", "a"]])
     return server.log()
 
 
@@ -344,10 +348,11 @@ def test_answers_that_are_none(serve, sensible):
         server = serve(f"127.0.0.1:{stub.port}", *PATIENT)
         caller = server.caller()
         begun = time.monotonic()
-        wait_until(lambda: code_of(caller.call("d", [["k", "a"]])) and time.monotonic() - begun > 4, "4 s of calls", 10)
+        wait_until(lambda: code_of(caller.call("d", [["k", "a"]])) and time.monotonic() - begun > 4, "4 s of calls")
+        n_connections, took = stub.n_connections, time.monotonic() - begun
         lines = [line for line in server.log().splitlines() if f"at 127.0.0.1:{stub.port}" in line]
-        assert 2 <= stub.n_connections <= 30
-        assert 1 <= len(lines) <= 8, lines
+        assert 2 <= n_connections <= 30 * took / 4
+        assert 1 <= len(lines) <= 8 * took / 4, lines
         assert any("is it Redis" in line for line in lines), lines
 
 
@@ -397,11 +402,15 @@ def test_cut_in_the_middle_of_a_reply(redis, serve, n_bytes):
 
 def test_commands_that_come_late_count_nothing(redis, serve):
     with Proxy(redis.port) as proxy:
-        caller = ready(serve(proxy.url, "--redis-timeout", "300ms", "--redis-breaker", "1000"))
+        server = serve(proxy.url, "--redis-timeout", "600ms", "--redis-breaker", "1000")
+        caller = ready(server)
         same("OK: OK 999 of 1000/HOUR", caller.call("d", [["big", "a"]]))
-        proxy.delay = 1.2
-        for _ in range(3):
-            assert timed(lambda: caller.call("d", [["big", "a"]])) < 1.1
+        proxy.delay = 2.4
+        with Delays(server) as delays:
+            for _ in range(3):
+                begun = time.monotonic()
+                assert code_of(caller.call("d", [["big", "a"]])) == "UNAVAILABLE"
+                assert delays.is_prompt(begun, time.monotonic(), 2.2)
         proxy.delay = 0
         wait_until(lambda: used(caller, "a") is not None, "an answer")
         assert used(caller, "a") == 1

@@ -10,8 +10,9 @@ import time
 
 import pytest
 from certificates import Authority
+from delays import Delays
 from oraclelib import rls_pb2
-from rediscluster import HASTY_MS, Cluster
+from rediscluster import HASTY_MS, PATIENT_MS, Cluster
 from redisserver import Connection, RedisServer, find_server
 from weirserver import eventually, replace, same, wait_until
 
@@ -33,7 +34,7 @@ descriptors:
     rate_limit: {unit: hour, requests_per_unit: 40}
 """
 # A sanitized server on a busy machine needs longer than a tuned one; what is looked at here is not time.
-PATIENT = ("--redis-timeout", "5s")
+PATIENT = ("--redis-timeout", "20s")
 LETTERS = "abcdef"
 
 
@@ -70,17 +71,12 @@ def own_cluster():
 
 
 @pytest.fixture
-def hasty_cluster():
-    yield from make_cluster(node_timeout_ms=HASTY_MS)
-
-
-@pytest.fixture
 def serve(launch):
     def start(cluster, *flags, url=None, is_reachable=True, **more):
         server = launch({"d.yaml": RULES, "t.yaml": TOGETHER}, "--store", "redis", "--redis-type", "cluster",
                         "--redis-url", url or cluster.url, *(flags or PATIENT), **more)
         if is_reachable:
-            wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+            wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
         return server
     return start
 
@@ -88,54 +84,45 @@ def serve(launch):
 class Load:
     """Calls one after another in some threads, until the end; what became of each is counted."""
 
-    def __init__(self, server, n_threads, make, timeout=60):
-        self.server, self.make, self.timeout = server, make, timeout
+    def __init__(self, server, n_threads, make):
+        self.server, self.make = server, make
         self.lock, self.over = threading.Lock(), threading.Event()
         self.admitted = collections.Counter()   # by value of the descriptor
         self.codes = collections.Counter()
-        self.slowest, self.stalled = 0.0, 0.0
+        self.took = []      # (seconds, begun)
         self.n, self.sequence = 0, itertools.count()
         self.threads = [threading.Thread(target=self.run, args=(server.caller(),)) for _ in range(n_threads)]
-        self.watch = threading.Thread(target=self.watch_clock)
-
-    def watch_clock(self):
-        """For how long this process was held up, at most: for so long an answer may have lain here."""
-        last = time.monotonic()
-        while not self.over.wait(0.01):
-            now = time.monotonic()
-            self.stalled = max(self.stalled, now - last - 0.01)
-            last = now
 
     def run(self, caller):
         while not self.over.is_set():
             domain, key, value = self.make(next(self.sequence))
             begun = time.monotonic()
-            reply = caller.call(domain, [[key, value]], timeout=self.timeout)
+            reply = caller.call(domain, [[key, value]])
             took = time.monotonic() - begun
             with self.lock:
                 self.n += 1
-                self.slowest = max(self.slowest, took)
+                self.took.append((took, begun))
                 self.codes[reply.get("error") or reply["overall"]] += 1
                 if reply.get("overall") == "OK":
                     self.admitted[value] += 1
 
-    def wait_for_more(self, n, seconds=30):
+    def wait_for_more(self, n):
         """Until so many more calls were answered."""
         goal = self.n + n
-        wait_until(lambda: self.n >= goal, f"{n} more answers", seconds)
+        wait_until(lambda: self.n >= goal, f"{n} more answers")
 
-    def wait_for_good(self, n, seconds=30):
+    def wait_for_good(self, n):
         goal = self.codes["OK"] + n
-        wait_until(lambda: self.codes["OK"] >= goal, f"{n} more good answers", seconds)
+        wait_until(lambda: self.codes["OK"] >= goal, f"{n} more good answers")
 
     def __enter__(self):
-        for thread in [*self.threads, self.watch]:
+        for thread in self.threads:
             thread.start()
         return self
 
     def __exit__(self, *_):
         self.over.set()
-        for thread in [*self.threads, self.watch]:
+        for thread in self.threads:
             thread.join()
 
 
@@ -270,7 +257,7 @@ def test_a_call_whose_keys_are_at_two_nodes_waits(cluster, serve):
 
 
 def test_a_call_whose_keys_stay_at_two_nodes_ends_in_time(cluster, serve):
-    server = serve(cluster, "--redis-timeout", "100ms")
+    server = serve(cluster, "--redis-timeout", "2s")
     caller = server.caller()
     both = [[["k", "a"]], [["k", "b"]]]
     same("OK: OK 19 of 20/HOUR, OK 19 of 20/HOUR", caller.call("t", *both))
@@ -278,45 +265,52 @@ def test_a_call_whose_keys_stay_at_two_nodes_ends_in_time(cluster, serve):
     target = next(n for n in cluster.primaries() if n is not cluster.owner_of(slot))
     source = cluster.begin_migration(slot, target)
     assert cluster.move_keys(slot, source, target, at_once=1) == 1
-    begun = time.monotonic()
-    assert caller.call("t", *both) == {"error": "UNAVAILABLE"}
-    assert time.monotonic() - begun < 5
+    with Delays(server, *cluster.nodes) as delays:
+        begun = time.monotonic()
+        assert caller.call("t", *both) == {"error": "UNAVAILABLE"}
+        ended = time.monotonic()
+    assert delays.is_prompt(begun, ended, 5), ended - begun
     cluster.migrate_rest(slot, source, target)
     wait_until(lambda: "error" not in caller.call("t", [["k", "c"]]), "answers after the move")
     same("OK: OK 18 of 20/HOUR, OK 18 of 20/HOUR", caller.call("t", *both))
 
 
 N_VALUES, LIMIT = 64, 300
+# Of a call, and from the promotion until every slot counts again; what a busy machine adds comes on top.
+PROMPT_SECONDS = 2
 
 
 @pytest.mark.parametrize("how", ["killed", "frozen"])
-def test_a_primary_that_goes_under_load(hasty_cluster, serve, how):
+def test_a_primary_that_goes_under_load(own_cluster, serve, how):
     """Every call is answered in time; what the dead one owned counts again within 2 s of the promotion of its
     replica, and admits no more than the limit and what had not been replicated yet."""
-    cluster = hasty_cluster
+    cluster = own_cluster
     server = serve(cluster, "--redis-timeout", "100ms")
     victim = cluster.nodes[0]
     heir = cluster.replica_of(victim)
     others = [n for n in cluster.nodes if n is not victim]
-    with Load(server, 4, lambda i: ("d", "limited", f"v{i % N_VALUES}")) as load:
+    with Delays(server, *cluster.nodes) as delays, Load(server, 4, lambda i: ("d", "limited", f"v{i % N_VALUES}")) as load:
         load.wait_for_good(500)
+        cluster.hold_dead_after(HASTY_MS, cluster.nodes)
         replicated = wait_until(lambda: almost_replicated(cluster, victim, load), "a replica that is hardly behind")
         getattr(victim, {"killed": "kill", "frozen": "freeze"}[how])()
         not_replicated = load.codes["OK"] - replicated + len(load.threads)
-        wait_until(lambda: cluster.is_primary(heir), "a promoted replica", 60)
-        wait_until(lambda: all(cluster.state_of(n) == "ok" for n in others), "a whole cluster", 60)
+        wait_until(lambda: cluster.is_primary(heir), "a promoted replica")
+        cluster.hold_dead_after(PATIENT_MS, others)
+        wait_until(lambda: all(cluster.state_of(n) == "ok" for n in others), "a whole cluster")
         begun = time.monotonic()
-        wait_until(lambda: counts_everywhere(server), "every slot counts again", 30)
-        recovery = time.monotonic() - begun
+        wait_until(lambda: counts_everywhere(server), "every slot counts again")
+        recovered = time.monotonic()
         if how == "frozen":
             victim.thaw()
         wait_until(lambda: is_all_over(server), "every value at its limit", 120)
-    print(f"{how}: {load.n} calls, {dict(load.codes)}, slowest {load.slowest:.3f} s (this process was held up for "
-          f"{load.stalled:.3f} s), recovery {recovery:.3f} s, "
+    print(f"{how}: {load.n} calls, {dict(load.codes)}, slowest {max(load.took)[0]:.3f} s, "
+          f"recovery {recovered - begun:.3f} s (of which a busy machine added {delays.within(begun, recovered):.3f} s), "
           f"admitted {sum(load.admitted.values()) - N_VALUES * LIMIT:+} to {N_VALUES * LIMIT}, "
           f"not replicated {not_replicated}")
-    assert recovery < 2 + load.stalled
-    assert load.slowest < 2 + load.stalled
+    assert delays.is_prompt(begun, recovered, PROMPT_SECONDS), recovered - begun
+    for took, begun in load.took:
+        assert delays.is_prompt(begun, begun + took, PROMPT_SECONDS), took
     assert set(load.codes) == {"OK", "OVER_LIMIT", "UNAVAILABLE"}
     assert not_replicated <= 2 * BEHIND
     assert sum(load.admitted.values()) <= N_VALUES * LIMIT + not_replicated
@@ -337,7 +331,7 @@ def wait_for_replica(cluster, primary):
     key = next(k for k in map(str, itertools.count()) if cluster.owner_of(cluster.slot_of(k)) is primary)
     with Connection(primary.port) as c:
         c.call("SET", key, "x", "PX", 60000)
-        assert c.call("WAIT", 1, 10000) == 1
+        assert c.call("WAIT", 1, 30000) == 1
 
 
 def counts_everywhere(server):
@@ -360,7 +354,7 @@ def test_all_nodes_away_and_back(own_cluster, serve):
     wait_until(lambda: "health: NOT_SERVING, reason: store" in server.log(), "NOT_SERVING")
     for node in cluster.nodes:
         cluster.restart(node)
-    wait_until(cluster.is_whole, "a whole cluster", 60)
+    wait_until(cluster.is_whole, "a whole cluster")
     wait_until(lambda: "error" not in server.caller().call("d", [["k", "b"]]), "answers after the nodes' return")
 
 
@@ -392,7 +386,7 @@ def test_a_user_who_may_not_ask_for_the_map(cluster, serve):
     assert server.caller().call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
     for node in cluster.nodes:
         node.call("ACL", "SETUSER", "weir", "+cluster|slots")
-    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
     for letter in LETTERS:
         same("OK: OK 19 of 20/HOUR", server.caller().call("d", [["k", letter]]))
 

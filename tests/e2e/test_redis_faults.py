@@ -13,6 +13,7 @@ import grpc
 import oraclelib
 import pytest
 import weirserver
+from delays import Delays
 from redisbed import CHANNEL, NO_ANSWER, OK, OVER, Bed, Crowd, ask, counted, let_last, request
 from redisproxy import Proxy
 from redisserver import find_server, version_of
@@ -37,9 +38,9 @@ RATE = 160
 # These are asked for once each, so that a charge which is repeated shows.
 ONCE = [("many", f"once{i}") for i in range(100000)]
 # A sanitized server on a busy machine is slow at times; what Redis may take is not what is looked at there.
-TIMEOUT, PATIENT = ("--redis-timeout", "200ms"), ("--redis-timeout", "2s")
-SLOWEST = 1.5           # seconds; the callers' deadline is at 2
-RECOVERY = 2.0
+TIMEOUT, PATIENT = ("--redis-timeout", "200ms"), ("--redis-timeout", "20s")
+# Seconds; what a busy machine adds comes on top.
+SLOWEST, RECOVERY = 1.5, 2.0
 
 
 @dataclass
@@ -51,6 +52,7 @@ class Outcome:
     allowed: int        # so many may be
     slowest: float
     recovery: float
+    is_prompt: bool = True
 
 
 OUTCOMES = []
@@ -105,9 +107,9 @@ def full(redis, _):
 def wire(_, proxy):
     """Cuts, at any byte of a reply; delays beyond the timeout; rubbish."""
     for n_bytes in range(10):
+        n_cuts = proxy.n_cuts
         proxy.cut_after = n_bytes
-        let_last(0.1)
-    proxy.cut_after = None
+        wait_until(lambda n=n_cuts: proxy.n_cuts > n, "a cut")
     proxy.delay = 0.4
     let_last(0.8)
     proxy.delay, proxy.rubbish = 0, True
@@ -154,11 +156,12 @@ def play(fault):
         redis = bed.redis("--maxmemory-policy", "noeviction")
         proxy = bed.enter(Proxy(redis.port)) if fault.by_proxy else None
         weirs = [bed.weir(RULES, (proxy or redis).url, "--replicas", "2", *fault.flags) for _ in range(2)]
+        delays = bed.enter(Delays(redis, *weirs))
         once = bed.enter(Crowd(weirs, ONCE, RATE / 2, threads=1))
         with Crowd(weirs, PAIRS, RATE) as crowd:
             crowd.wait_calls(80)
             well = fault.act(redis, proxy)
-            recovery = crowd.wait_answer(well)
+            answered = crowd.wait_answer(well)
             crowd.wait_calls(160)
         once.end()
         used = {value: used_of(redis, key, value) for key, value in PAIRS + ONCE[:len(once.calls)]}
@@ -167,7 +170,9 @@ def play(fault):
     crowd.calls += once.calls
     codes = crowd.codes()
     outcome = Outcome(fault.name, len(crowd.calls), len(crowd.calls) - codes[OK] - codes[OVER], over,
-                      fault.losses * LIMIT * len(set(PAIRS)), max(c.took for c in crowd.calls), recovery)
+                      fault.losses * LIMIT * len(set(PAIRS)), max(c.took for c in crowd.calls), answered - well,
+                      delays.is_prompt(well, answered, RECOVERY) and
+                      all(delays.is_prompt(c.begun, c.begun + c.took, SLOWEST) for c in crowd.calls))
     return outcome, crowd, used, metrics
 
 
@@ -194,8 +199,7 @@ def played():
 def test_fault_under_load(played, fault):
     outcome, crowd, used, metrics = played[fault.name].result()
     assert set(crowd.codes()) <= {OK, OVER, NO_ANSWER}, crowd.codes()
-    assert outcome.slowest < SLOWEST
-    assert outcome.recovery < RECOVERY
+    assert outcome.is_prompt, outcome
     assert (outcome.errors > 0) == fault.fails
     assert metrics["failure_mode_error_total"] == outcome.errors
     for key, admitted in crowd.per_key(OK).items():
@@ -278,7 +282,7 @@ def test_clocks_that_differ_by_90_seconds():
             wait_until(lambda: redis_second(redis) >= first + 4, "four seconds")
         n_windows = redis_second(redis) - first + 1
         with Crowd(weirs, PAIRS, rate=800) as hour:
-            wait_until(lambda: all(hour.per_key()[value] > LIMIT for _, value in PAIRS), "each at its limit", 30)
+            wait_until(lambda: all(hour.per_key()[value] > LIMIT for _, value in PAIRS), "each at its limit")
     note("none: clocks 90 s apart", len(crowd.calls + hour.calls), crowd.codes() + hour.codes(), excess(hour),
          max(c.took for c in crowd.calls))
     assert ahead[0] < ahead[1]
@@ -295,14 +299,14 @@ def test_clocks_that_differ_by_90_seconds():
 def test_late_charges_count_nothing_but_costs_that_are_spent():
     with Bed() as bed:
         redis = bed.redis()
-        weir = bed.weir(RULES, redis.url, "--redis-timeout", "1s", "--redis-breaker", "1000",
+        weir = bed.weir(RULES, redis.url, "--redis-timeout", "2s", "--redis-breaker", "1000",
                         "--redis-connect-timeout", "10s", "--replicas", "1")
         caller = weir.caller()
         assert caller.call("d", [["many", "a"]])["overall"] == OK
         redis.freeze()
         free = [caller.future("d", [["many", "a"]]) for _ in range(20)]
         waited = [caller.future("d", [["paid", "a"]]) for _ in range(20)]
-        unwaited = [caller.future("d", [["paid", "a"]], timeout=0.7) for _ in range(10)]
+        unwaited = [caller.future("d", [["paid", "a"]], timeout=1.4) for _ in range(10)]
         codes = collections.Counter(f.exception().code().name for f in free + waited + unwaited)
         let_last(0.5)      # Redis's clock is known to a few milliseconds
         redis.thaw()

@@ -117,14 +117,18 @@ def test_what_is_over_is_answered_without_asking(redis, serve_parts):
         caller.call("d", [["k", "a"]])
     for _ in range(3):
         same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
-    started = time.monotonic()
-    before = redis.calls_of("evalsha")
-    for _ in range(50):
-        same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
-    asked = redis.calls_of("evalsha") - before
-    took = time.monotonic() - started
-    trusted, probes = int(took / 0.1) + 1, int(took) + 1    # it asks again each 100 ms
-    assert asked <= trusted + probes < 50
+
+    def is_seldom_asked():
+        """Of 50 calls: once in 100 ms, and a probe each second. A busy machine may make them so slow that it is each."""
+        started, before = time.monotonic(), redis.calls_of("evalsha")
+        for _ in range(50):
+            same("OVER: OVER 0 of 5/HOUR", caller.call("d", [["k", "a"]]))
+        asked, took = redis.calls_of("evalsha") - before, time.monotonic() - started
+        trusted, probes = int(took / 0.1) + 1, int(took) + 1
+        assert asked <= trusted + probes
+        return asked < 50
+
+    wait_until(is_seldom_asked, "calls that are answered without asking")
 
 
 @pytest.mark.valkey

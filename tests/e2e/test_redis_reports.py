@@ -2,6 +2,7 @@
 """Public reports about limits in Redis, each a case with the answer that people had a right to; the table of
 test_field_reports.py names them. Sentinels and clusters have files of their own."""
 import collections
+import itertools
 import os
 import re
 import socket
@@ -31,7 +32,7 @@ descriptors:
     rate_limit: {unit: second, requests_per_unit: 5}
 """
 # Time is not what is looked at, but where it says otherwise.
-PATIENT = ("--redis-timeout", "2s", "--replicas", "2")
+PATIENT = ("--redis-timeout", "10s", "--replicas", "2")
 
 
 def code(reply):
@@ -105,14 +106,15 @@ def test_redis_lost_reply(bed):
 def test_redis_lost_reply_that_comes_late(bed):
     redis = bed.redis()
     proxy = bed.enter(LateReplies(redis.port))
-    weir = bed.weir(RULES, proxy.url, "--replicas", "1", "--redis-timeout", "500ms", "--redis-breaker", "1000")
+    weir = bed.weir(RULES, proxy.url, "--replicas", "1", "--redis-timeout", "1s", "--redis-breaker", "1000")
     caller = weir.caller()
     same("OK: OK 999 of 1000/HOUR", caller.call("d", [["many", "a"]]))
-    proxy.delay = 1.0
+    proxy.delay = 2.0
     futures = [caller.future("d", [["many", "a"]]) for _ in range(10)]
     codes = collections.Counter(f.exception().code().name for f in futures)
     proxy.delay = 0
     assert codes == {NO_ANSWER: 10}
+    wait_until(lambda: used(redis, "many", "a") >= 11, "11 charges")
     assert used(redis, "many", "a") == 11
     wait_until(lambda: "error" not in caller.call("d", [["k", "probe"]]), "answers in time again")
     assert counted(weir)["failure_mode_error_total"] >= 10
@@ -123,11 +125,11 @@ def test_redis_lost_reply_that_comes_late(bed):
 class Address(Proxy):
     """A server at an address and port of its own."""
 
-    def __init__(self, target_port, host, port=0):
+    def __init__(self, target_port, host, port):
         super().__init__(target_port)
         self.listener.close()
         self.listener = socket.create_server((host, port))
-        self.port = self.listener.getsockname()[1]
+        self.port = port
 
 
 def test_redis_dns_moves(bed):
@@ -135,19 +137,20 @@ def test_redis_dns_moves(bed):
     first, second = bed.redis(), bed.redis()
     names = os.path.join(bed.folder(), "names")
     weirserver.replace(os.path.dirname(names), "names", "127.0.0.1")
-    with Address(first.port, "127.0.0.1") as old:
-        weir = bed.weir(RULES, f"redis.invalid:{old.port}", *PATIENT, env={"NAMES_FILE": names})
+    port, begun = free_port(), time.monotonic()
+    with Address(first.port, "127.0.0.1", port):
+        weir = bed.weir(RULES, f"redis.invalid:{port}", *PATIENT, env={"NAMES_FILE": names})
         caller = weir.caller()
         same("OK: OK 9 of 10/HOUR", caller.call("d", [["k", "a"]]))
     wait_until(lambda: "error" in caller.call("d", [["k", "a"]]), "an error without Redis")
     weirserver.replace(os.path.dirname(names), "names", "127.0.0.2")
     let_last(1)
     assert code(caller.call("d", [["k", "a"]])) == NO_ANSWER
-    with Address(second.port, "127.0.0.2", old.port):
+    with Address(second.port, "127.0.0.2", port):
         wait_until(lambda: "error" not in caller.call("d", [["k", "b"]]), "answers of the new one")
         wait_until(lambda: used(second, "k", "b") > 0, "a count at the new one")
         assert used(first, "k", "b") == 0
-        assert counted(weir)["redis_connect_failures_total"] < 20
+        assert counted(weir)["redis_connect_failures_total"] < 20 + 5 * (time.monotonic() - begun)
 
 
 def test_ends_while_a_name_is_looked_up(bed):
@@ -163,7 +166,7 @@ def test_ends_while_a_name_is_looked_up(bed):
     assert code(server.caller().call("d", [["k", "a"]])) == NO_ANSWER
     begun = time.monotonic()
     assert counted(server)["redis_connect_failures_total"] >= 1
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 30
 
 
 # redis-acl-minimum
@@ -200,7 +203,7 @@ def test_redis_acl_minimum(bed):
     rights = documented_rights()
     redis = bed.redis()
     redis.call("ACL", "SETUSER", "weir", *rights)
-    weir = bed.weir(RULES, f"redis://weir:swordfish@{redis.url}", "--redis-timeout", "2s")
+    weir = bed.weir(RULES, f"redis://weir:swordfish@{redis.url}", "--redis-timeout", "10s")
     caller = weir.caller()
     wait_until(lambda: redis.call("ZCARD", "weir:{replicas}") == 1, "a mark of the replica")
     assert smoke(caller, "all") == [OK] * 4
@@ -218,7 +221,7 @@ def test_redis_acl_minimum(bed):
             probed = redis.calls_of("evalsha") + 2
             wait_until(lambda n=probed: redis.calls_of("evalsha") >= n, "two probes more")
         if right in HELPFUL:
-            assert health(weir) == "SERVING", right
+            wait_until(lambda: health(weir) == "SERVING", f"SERVING without {right}")
         else:
             wait_until(lambda: health(weir) == "NOT_SERVING", f"NOT_SERVING without {right}")
         learnt = redis.calls_of("zcard")
@@ -252,7 +255,7 @@ def test_redis_acl_minimum_with_replicas(bed):
 def test_redis_acl_minimum_of_a_database(bed):
     redis = bed.redis()
     redis.call("ACL", "SETUSER", "weir", *documented_rights())
-    weir = bed.weir(RULES, f"redis://weir:swordfish@{redis.url}/2", "--redis-timeout", "2s")
+    weir = bed.weir(RULES, f"redis://weir:swordfish@{redis.url}/2", "--redis-timeout", "10s")
     caller = weir.caller()
     assert smoke(caller, "a") == [OK] * 4
     redis.call("ACL", "SETUSER", "weir", "-select")
@@ -390,7 +393,8 @@ def test_time_window_story_of_two_stores(bed):
     cutter = threading.Thread(target=cut_now_and_then, args=(over, proxy))
     cutter.start()
     try:
-        assert story(caller, "a")
+        values = itertools.count()
+        wait_until(lambda: story(caller, f"v{next(values)}"), "a breach")
     finally:
         over.set()
         cutter.join()

@@ -10,10 +10,11 @@ import grpc
 import oraclelib
 import pytest
 from certificates import Authority
+from delays import Delays
 from grpc_health.v1 import health_pb2
-from redissentinel import NAME, Security, Watched
+from redissentinel import HASTY_MS, NAME, PATIENT_MS, Security, Watched
 from redisserver import find_server, find_valkey
-from weirserver import same, wait_until
+from weirserver import PATIENCE_SECONDS, same, wait_until
 
 LIMIT = 300
 RULES = f"""
@@ -29,10 +30,11 @@ descriptors:
     rate_limit: {{unit: hour, requests_per_unit: 1000000}}
 """
 # A sanitized server on a busy machine needs longer than a tuned one.
-PATIENT = ("--redis-timeout", "2s", "--redis-connect-timeout", "5s")
+PATIENT = ("--redis-timeout", "10s", "--redis-connect-timeout", "10s")
 PROMPT_MS = 500
 PROMPT = ("--redis-timeout", f"{PROMPT_MS}ms", "--redis-connect-timeout", "1s")
-DEADLINE_SECONDS = 5
+# Of a call, and from the promotion of a replica until it counts; what a busy machine adds comes on top.
+SLOWEST_SECONDS, RECOVERY_SECONDS = 5, 2
 OVER = oraclelib.rls_pb2.RateLimitResponse.OVER_LIMIT
 
 
@@ -74,14 +76,14 @@ def serve(launch):
 
 def ready(server):
     """Waits until the server has reached its Redis."""
-    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
     return server.caller()
 
 
 def health(server):
     check = server.caller().channel.unary_unary("/grpc.health.v1.Health/Check")
     return health_pb2.HealthCheckResponse.ServingStatus.Name(
-        health_pb2.HealthCheckResponse.FromString(check(b"", timeout=10)).status)
+        health_pb2.HealthCheckResponse.FromString(check(b"", timeout=PATIENCE_SECONDS)).status)
 
 
 def used(caller, key, limit):
@@ -146,7 +148,7 @@ class Load:
             for key in ("big", "few"):
                 begun, code, is_over = time.monotonic(), None, False
                 try:
-                    data = self.caller.future("d", [[key, "a"]], timeout=DEADLINE_SECONDS).result()
+                    data = self.caller.future("d", [[key, "a"]]).result()
                     is_over = oraclelib.rls_pb2.RateLimitResponse.FromString(data).overall_code == OVER
                 except grpc.RpcError as e:
                     code = e.code()
@@ -155,24 +157,26 @@ class Load:
                     self.is_over.wait(0.01)     # what is refused at once would leave no time to the others
 
     def n_ok(self, key, begin=0.0, end=float("inf")):
-        """Those that were answered in that time."""
-        return sum(a.is_ok and a.key == key and begin <= a.ended < end for a in list(self.answers))
+        """Those of which a part was in that time."""
+        return sum(a.is_ok and a.key == key and begin <= a.ended and a.begun < end for a in list(self.answers))
 
 
-def expect_sound(load):
+def expect_sound(load, delays):
     """No call was stuck, and none failed by anything but a store that was away."""
     assert {a.code for a in load.answers} <= {None, grpc.StatusCode.UNAVAILABLE}
-    slowest = max(a.ended - a.begun for a in load.answers)
-    assert slowest < DEADLINE_SECONDS, slowest
+    for a in load.answers:
+        assert delays.is_prompt(a.begun, a.ended, SLOWEST_SECONDS), a.ended - a.begun
 
 
-def expect_recovery(watched, load):
+def expect_recovery(watched, load, delays):
     """Waits until the replica is promoted, and until something is counted there -> that moment."""
-    wait_until(watched.second.is_primary, "a promoted replica", 30)
+    wait_until(watched.second.is_primary, "a promoted replica")
     promoted = time.monotonic()
-    wait_until(lambda: watched.second.n_counted() > 0, "counting at the new primary", 2.0)
+    watched.hold_dead_after(PATIENT_MS)
+    wait_until(lambda: watched.second.n_counted() > 0, "counting at the new primary")
     moved = time.monotonic()
-    wait_until(lambda: load.n_ok("big", begin=moved) > 50, "answers of the new primary", 10)
+    assert delays.is_prompt(promoted, moved, RECOVERY_SECONDS), moved - promoted
+    wait_until(lambda: load.n_ok("big", begin=moved) > 50, "answers of the new primary")
     print(f"counting {moved - promoted:.2f} s after the promotion")
     return moved
 
@@ -203,20 +207,21 @@ def is_in_step(watched):
     """True when the replica has all that the primary had at this moment."""
     with_all = watched.first.call("INFO", "replication").decode()
     offset = next(line for line in with_all.splitlines() if line.startswith("master_repl_offset:"))
-    wait_until(lambda: watched.second.call("ROLE")[4] >= int(offset.partition(":")[2]), "a replica in step", 10)
+    wait_until(lambda: watched.second.call("ROLE")[4] >= int(offset.partition(":")[2]), "a replica in step")
     return True
 
 
-def lose_primary(watched, caller, lose, find=lambda: None):
+def lose_primary(watched, server, lose, find=lambda: None):
     """Under load: `lose` is what happens to it, `find` what does when calls go to the other one."""
-    with Load(caller) as load:
+    caller = ready(server)
+    with Delays(server, *watched.servers()) as delays, Load(caller) as load:
         wait_until(lambda: load.n_ok("big") > 100, "load")
         begin = time.monotonic()
         assert is_in_step(watched)
         lose()
-        moved = expect_recovery(watched, load)
+        moved = expect_recovery(watched, load, delays)
         find()
-    expect_sound(load)
+    expect_sound(load, delays)
     expect_bound(load, caller, begin, moved)
 
 
@@ -224,16 +229,20 @@ def lose_primary(watched, caller, lose, find=lambda: None):
 def test_fail_over_under_load(watch, serve):
     watched = watch()
     server = serve(watched.url, *PROMPT)
-    lose_primary(watched, ready(server), watched.fail_over)
+    lose_primary(watched, server, watched.fail_over)
     assert f"the primary {NAME} is at 127.0.0.1:{watched.second.port}" in server.log()
-    assert health(server) == "SERVING"
+    wait_until(lambda: health(server) == "SERVING", "SERVING with the new primary")
 
 
 @pytest.mark.valkey
 def test_killed_primary_under_load(watch, serve):
     watched = watch()
     server = serve(watched.url, *PROMPT)
-    lose_primary(watched, ready(server), watched.first.server.kill)
+    def kill():
+        watched.hold_dead_after(HASTY_MS)
+        watched.first.server.kill()
+
+    lose_primary(watched, server, kill)
     wait_until(lambda: health(server) == "SERVING", "SERVING with the new primary")
 
 
@@ -242,12 +251,16 @@ def test_frozen_primary_under_load(watch, serve):
     watched = watch()
     server = serve(watched.url, *PROMPT)
 
+    def freeze():
+        watched.hold_dead_after(HASTY_MS)
+        watched.first.server.freeze()
+
     def wake():
         watched.first.server.thaw()
-        wait_until(watched.first.is_in_step, "a replica of the new primary", 30)
+        wait_until(watched.first.is_in_step, "a replica of the new primary")
 
-    lose_primary(watched, ready(server), watched.first.server.freeze, wake)
-    assert health(server) == "SERVING"
+    lose_primary(watched, server, freeze, wake)
+    wait_until(lambda: health(server) == "SERVING", "SERVING with the new primary")
 
 
 def test_valkey_takes_over_from_redis(watch, serve):
@@ -261,7 +274,7 @@ def test_valkey_takes_over_from_redis(watch, serve):
     wait_until(lambda: watched.second.call("GET", "weir:{d|k=a}|3600s") == b"3", "counts at the replica")
     watched.fail_over()
     wait_until(lambda: f"Redis primary at 127.0.0.1:{watched.second.port}: connected" in server.log(),
-               "Weir at the new primary", 20)
+               "Weir at the new primary")
     same("OK: OK 1 of 5/HOUR", caller.call("d", [["k", "a"]]))
     assert watched.second.n_counted() >= 1
 
@@ -278,10 +291,10 @@ def test_counts_while_all_sentinels_are_away(watch, serve):
     assert health(server) == "SERVING"
     for sentinel in watched.sentinels:
         assert sentinel.run(), sentinel.log()
-    wait_until(lambda: all(s.knows(2) for s in watched.sentinels), "sentinels that know each other", 60)
+    wait_until(lambda: all(s.knows(2) for s in watched.sentinels), "sentinels that know each other")
     watched.fail_over()
     wait_until(lambda: "error" not in caller.call("d", [["big", "a"]]) and watched.second.n_counted() > 0,
-               "counting at the new primary", 30)
+               "counting at the new primary")
 
 
 def test_starts_before_its_sentinels(watch, serve):
@@ -295,7 +308,7 @@ def test_starts_before_its_sentinels(watch, serve):
 
 
 def expect_unready(server, told):
-    wait_until(lambda: told in server.log(), f"{told!r} in the log", 20)
+    wait_until(lambda: told in server.log(), f"{told!r} in the log")
     assert server.caller().call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
     assert health(server) == "NOT_SERVING"
 
@@ -356,7 +369,7 @@ def test_user_of_a_sentinel_who_may_not_subscribe(watch, serve):
                   "+sentinel|get-master-addr-by-name", "+sentinel|master", "+sentinel|masters")
     server = serve(watched.url, *PATIENT, env={"REDIS_SENTINEL_AUTH": "weir:pw"})
     ready(server)
-    wait_until(lambda: denials(sentinel) >= 4, "several attempts to subscribe", 20)
+    wait_until(lambda: denials(sentinel) >= 4, "several attempts to subscribe")
     lines = [line for line in server.log().splitlines() if "entinel" in line and "warning" in line]
     assert len(lines) == 1 and "the user may not SUBSCRIBE" in lines[0], lines
     sentinel.call("ACL", "SETUSER", "weir", "+subscribe")

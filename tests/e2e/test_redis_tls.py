@@ -92,13 +92,13 @@ def serve(launch):
 
 def ready(server):
     """Waits until the server has reached its Redis."""
-    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis", 20)
+    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
     return server.caller()
 
 
 def expect_told(server, part):
     """The server is up, has no store, and says why."""
-    wait_until(lambda: part in server.log(), f"{part!r} in the log", 20)
+    wait_until(lambda: part in server.log(), f"{part!r} in the log")
     assert server.caller().call("d", [["k", "a"]]) == {"error": "UNAVAILABLE"}
     assert "health: SERVING" not in server.log()
 

@@ -4,6 +4,7 @@ serve for both and only the name of the method differs."""
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_reflection.v1alpha import reflection_pb2 as reflection
+from weirserver import PATIENCE_SECONDS
 
 RULES = "domain: d\ndescriptors:\n  - {key: k, rate_limit: {unit: hour, requests_per_unit: 5}}\n"
 SERVICES = {
@@ -22,7 +23,7 @@ def ask(launch, request):
     method = channel.stream_stream(f"/grpc.reflection.{request.param}.ServerReflection/ServerReflectionInfo",
                                    request_serializer=reflection.ServerReflectionRequest.SerializeToString,
                                    response_deserializer=reflection.ServerReflectionResponse.FromString)
-    return lambda *requests: list(method(iter([reflection.ServerReflectionRequest(**r) for r in requests]), timeout=20))
+    return lambda *requests: list(method(iter([reflection.ServerReflectionRequest(**r) for r in requests]), timeout=PATIENCE_SECONDS))
 
 
 def files_of(reply):

@@ -303,7 +303,7 @@ def test_caps_on_descriptors_and_entries(launch):
 
 def test_few_slots_serve_many_calls(launch):
     caller = launch(RULES, "--slots", "2", "--workers", "1").caller()
-    futures = [caller.future("d", [["k", f"v{i}"]], timeout=60) for i in range(500)]
+    futures = [caller.future("d", [["k", f"v{i}"]]) for i in range(500)]
     assert all(f.result() for f in futures)
 
 
@@ -312,7 +312,7 @@ def test_connection_cap_lets_waiters_in(launch):
     first, second = server.caller(), server.caller()
     same("OK: OK 4 of 5/HOUR", first.call("d", [["k", "a"]]))
     same("OK: OK 3 of 5/HOUR", second.call("d", [["k", "a"]]))
-    third = server.caller().future("d", [["k", "a"]], timeout=30)
+    third = server.caller().future("d", [["k", "a"]])
     same("OK: OK 5 of 5/HOUR", first.call("d", {"entries": [["k", "b"]], "hits": 0}))
     second.close()
     assert third.result()
@@ -322,11 +322,11 @@ def test_recovers_when_descriptors_run_out(launch):
     server = launch(RULES, descriptors=64)
     caller = server.caller()
     same("OK: OK 4 of 5/HOUR", caller.call("d", [["k", "a"]]))
-    crowd = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(100)]
+    crowd = [socket.create_connection(("127.0.0.1", server.port), timeout=weirserver.PATIENCE_SECONDS) for _ in range(100)]
     same("OK: OK 3 of 5/HOUR", caller.call("d", [["k", "a"]]))
     for s in crowd:
         s.close()
-    same("OK: OK 2 of 5/HOUR", server.caller().call("d", [["k", "a"]], timeout=30))
+    same("OK: OK 2 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
 
 
 def test_bound_on_counters(launch):
@@ -388,7 +388,7 @@ def test_connections_that_just_close(launch):
     print("noise is", noise.hex())      # shown when the test fails
     server = launch(RULES)
     for data in (b"", b"GET / HTTP/1.1\r\n\r\n", rawh2.PREFACE[:10], noise):
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as s:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=weirserver.PATIENCE_SECONDS) as s:
             s.sendall(data)
     same("OK: OK 4 of 5/HOUR", server.caller().call("d", [["k", "a"]]))
 
@@ -402,7 +402,7 @@ def test_full_slots_do_not_stop_the_end(launch):
         raw.ping()
         began = time.monotonic()
         server.stop()
-        assert time.monotonic() - began < 9
+        assert time.monotonic() - began < 30
 
 
 def test_values_are_not_logged(launch):

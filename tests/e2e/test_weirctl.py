@@ -30,7 +30,7 @@ def server(launch_stores):
 def ctl(server):
     def run(command, *words, target=None):
         return weirserver.run(weirserver.binary("weirctl"), command, *words, "--target", target or server.address,
-                              "--timeout", "10s")
+                              "--timeout", "60s")
     return run
 
 
@@ -84,7 +84,7 @@ def test_no_answer(ctl):
 
 def test_server_error_is_no_answer_and_explained(launch_stores):
     server = launch_stores("domain: [\n")
-    result = weirserver.run(weirserver.binary("weirctl"), "check", "d", "k=a", "--target", server.address, "--timeout", "10s")
+    result = weirserver.run(weirserver.binary("weirctl"), "check", "d", "k=a", "--target", server.address, "--timeout", "60s")
     assert result.returncode == NO_ANSWER
     assert "no answer: " in result.stderr
     assert "configuration" in result.stderr
@@ -128,7 +128,7 @@ def test_by_a_unix_socket(launch):
     with tempfile.TemporaryDirectory() as folder:  # pytest's own can be longer than a socket's path
         target = f"unix:{folder}/weir.sock"
         launch(RULES, listen=target)
-        run = [weirserver.run(weirserver.binary("weirctl"), *words, "--target", target, "--timeout", "10s")
+        run = [weirserver.run(weirserver.binary("weirctl"), *words, "--target", target, "--timeout", "60s")
                for words in (["check", "d", "k=a"], ["health"])]
     assert [r.returncode for r in run] == [OK, OK], [r.stderr for r in run]
 
@@ -150,7 +150,7 @@ def test_version():
 def test_an_answer_that_cannot_be_written_is_no_success(server):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
     with open("/dev/full", "w", encoding="utf-8") as full:
-        result = weirserver.run(weirserver.binary("weirctl"), "health", "--target", server.address, "--timeout", "10s",
+        result = weirserver.run(weirserver.binary("weirctl"), "health", "--target", server.address, "--timeout", "60s",
                                 stdout=full)
     assert result.returncode == 74
     assert "cannot write" in result.stderr

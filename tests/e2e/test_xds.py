@@ -23,7 +23,7 @@ def ask(server):
 def serving(server):
     channel = server.caller().channel
     check = channel.unary_unary("/grpc.health.v1.Health/Check", response_deserializer=health_pb2.HealthCheckResponse.FromString)
-    return check(b"", timeout=10).status == health_pb2.HealthCheckResponse.SERVING
+    return check(b"", timeout=weirserver.PATIENCE_SECONDS).status == health_pb2.HealthCheckResponse.SERVING
 
 
 def test_the_first_rules_make_it_ready(plane, follow):
@@ -206,14 +206,14 @@ def test_it_says_who_it_is(plane, follow):
 
 def test_a_refusal_that_is_answered_at_once_is_no_hot_loop(follow):
     with ControlPlane(resends=True) as plane:
-        plane.set("v1", config("d", rule("k", 5, "UNKNOWN")))
         server = follow(plane)
         stream = plane.stream()
+        wait_until(lambda: stream.requests, "a first question")
         begin = time.monotonic()
-        wait_until(lambda: len(stream.requests) >= 10, "ten answers", 20)
-        # Two at once; then pauses of 50, 100, 200, 200 … ms, less up to a half: 0.57 s at least, some of which may have
-        # passed before it was looked at.
-        assert time.monotonic() - begin > 0.3
+        plane.set("v1", config("d", rule("k", 5, "UNKNOWN")))
+        wait_until(lambda: len(stream.requests) >= 10, "ten answers")
+        # Two at once; then pauses of 50, 100, 200, 200 … ms, less up to a half: 0.57 s at least.
+        assert time.monotonic() - begin > 0.5
         assert all(r.HasField("error_detail") for r in stream.requests[1:])
         assert server.log().count("`rate_limit` has no `unit`") == 1
         plane.set("v2", config("d", rule("k", 5)))
@@ -222,14 +222,14 @@ def test_a_refusal_that_is_answered_at_once_is_no_hot_loop(follow):
 
 def test_the_same_now_and_then_is_answered_at_once(plane, follow):
     plane.set("v0", config("d", rule("k", 5)))
-    follow(plane, XDS_CLIENT_BACKOFF_INITIAL_INTERVAL="10s", XDS_CLIENT_BACKOFF_MAX_INTERVAL="10s")
+    follow(plane, XDS_CLIENT_BACKOFF_INITIAL_INTERVAL="2m", XDS_CLIENT_BACKOFF_MAX_INTERVAL="2m")
     plane.answer(1)
     for i in range(1, 4):
         let_last(1.1)
         begin = time.monotonic()
         plane.set(f"v{i}", config("d", rule("k", 5)))
         assert plane.answer(i + 1).version_info == f"v{i}"
-        assert time.monotonic() - begin < 4         # repeated at once it were 5 s at least from the second on
+        assert time.monotonic() - begin < 40        # repeated at once it were a minute at least from the second on
 
 
 def test_the_old_rules_hold_while_nobody_is_there(plane, follow):
@@ -269,7 +269,7 @@ def test_attempts_become_rarer_and_nobody_is_run_over(follow):
         threading.Thread(target=refuse, daemon=True).start()
         follow(None, port=listener.getsockname()[1], XDS_CLIENT_BACKOFF_INITIAL_INTERVAL="100ms",
                XDS_CLIENT_BACKOFF_MAX_INTERVAL="400ms")
-        wait_until(lambda: len(times) >= 6, "six attempts", 20)
+        wait_until(lambda: len(times) >= 6, "six attempts")
         done.set()
         # Pauses of 100, 200, 400, 400, 400 ms, less up to a half: 0.75 s and 0.6 s at least, unless one is seen late.
         assert times[5] - times[0] > 0.5 and times[5] - times[2] > 0.4, times
@@ -350,7 +350,7 @@ def test_an_end_comes_at_once_in_every_state(plane, follow):
     begin = time.monotonic()
     for server in servers:
         server.stop()
-    assert time.monotonic() - begin < 15
+    assert time.monotonic() - begin < 60
 
 
 def test_sighup_has_nothing_to_look_at(plane, follow):

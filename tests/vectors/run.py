@@ -19,12 +19,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.append(os.path.join(ROOT, "tests", "e2e"))
 CORPORA = [os.path.join(HERE, "scenarios"), os.path.join(ROOT, "tests", "cases", "scenarios")]
-FIRST_PORT, PORTS_EACH = 20100, 1000     # below the range the kernel takes client ports from
 REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer")
 # What a program ends with when a sanitizer complains: not what `weir check` says of a bad file.
 SANITIZER_EXIT = 99
@@ -34,7 +34,7 @@ PROGRAMS = {"local": "weir", "redis": "weir", "slow": "weir_slow_store"}
 STEPS = {"local": 1, "redis": 1, "slow": 2}
 QUICK_STEP = 4
 # A busy machine is no store without an answer.
-os.environ.setdefault("SLOW_TIMEOUT_US", "5000000")
+os.environ.setdefault("SLOW_TIMEOUT_US", "20000000")
 
 # Which scenarios are not for this server, and why. The first reason that fits is counted.
 # Without rules Weir is UNAVAILABLE, which the replayer takes for a server that is not up yet.
@@ -70,16 +70,17 @@ def select(corpus, areas):
 class Replay:
     """One replayer at work on a share of the scenarios, its output in a file."""
 
-    def __init__(self, corpus, ids, binary, flags, first_port, folder):
+    def __init__(self, corpus, ids, binary, flags, stem):
+        """stem: of the names of its files."""
         self.ids = ids
-        self.stem = stem = os.path.join(folder, str(first_port))
+        self.stem = stem
         self.output, self.server_log = stem + ".out", stem + ".server"
         with open(stem + ".ids", "w", encoding="utf-8") as f:
             f.write("\n".join(ids) + "\n")
         command = [sys.executable, os.path.join(HERE, "replay.py"), "--corpus", corpus, "--ids", stem + ".ids",
                    "--cmd", " ".join(["exec", binary, *flags]), "--check-cmd", binary + " check", "--fresh",
                    "--accept", "UNKNOWN=INVALID_ARGUMENT", "--accept", "INTERNAL=INVALID_ARGUMENT",
-                   "--port-base", str(first_port), "--log", self.server_log]
+                   "--reload-timeout", "60", "--log", self.server_log]
         with open(self.output, "w", encoding="utf-8") as f:
             self.process = subprocess.Popen(command, stdout=f, stderr=subprocess.STDOUT, env=self.environment())
 
@@ -88,6 +89,11 @@ class Replay:
         options = f"exitcode={SANITIZER_EXIT}:log_path={self.stem}.report"
         return {**os.environ, **{name: f"{os.environ.get(name, '')}:{options}".lstrip(":")
                                  for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}}
+
+    def end(self):
+        """At once, where it is not over: another one could not be begun."""
+        self.process.terminate()
+        self.process.wait()
 
     def finish(self):
         """-> (passed, failed). A scenario without a verdict, and a sanitizer's report, are failures."""
@@ -127,30 +133,36 @@ def store_flags(store):
             redis.stop()
 
 
-def begin_corpus(corpus, ids, binary, flags, first_port, args, folder):
-    shares = [s for s in (ids[i::args.jobs] for i in range(args.jobs)) if s]
-    base = first_port + PORTS_EACH * args.jobs * CORPORA.index(corpus)
-    return [Replay(corpus, share, binary, flags, base + PORTS_EACH * i, folder) for i, share in enumerate(shares)]
-
-
-def replay_with(store, nth, args):
-    """nth: of the stores that are replayed with. -> (passed, failed, Counter of what was left out)"""
+def replay_with(store, args):
+    """-> (passed, failed, Counter of what was left out)"""
     binary = os.path.join(os.path.abspath(args.bin), PROGRAMS[store])
     step = QUICK_STEP if args.quick else STEPS[store]
-    first_port = FIRST_PORT + PORTS_EACH * args.jobs * len(CORPORA) * nth
     running, left_out = [], collections.Counter()
-    with tempfile.TemporaryDirectory(prefix="weir-replay-") as folder, store_flags(store) as flags:
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="weir-replay-"))
+        flags = stack.enter_context(store_flags(store))
         for corpus in CORPORA:
             ids, reasons = select(corpus, args.areas)
             chosen = ids[::step]
             if len(chosen) < len(ids):
                 reasons["quick" if args.quick else "one store"] = len(ids) - len(chosen)
             left_out += reasons
-            running += begin_corpus(corpus, chosen, binary, flags, first_port, args, folder)
+            for share in filter(None, (chosen[i::args.jobs] for i in range(args.jobs))):
+                running.append(Replay(corpus, share, binary, flags, os.path.join(folder, str(len(running)))))
+                stack.callback(running[-1].end)
         results = [r.finish() for r in running]
     passed, failed = sum(p for p, _ in results), sum(f for _, f in results)
     print("%s store: %d passed, %d failed, every %d. scenario" % (store, passed, failed, step))
     return passed, failed, left_out
+
+
+def try_to_replay(store, args):
+    """As replay_with; that it could not be done is one failure, which keeps no other store from its turn."""
+    try:
+        return replay_with(store, args)
+    except Exception:   # pylint: disable=broad-exception-caught
+        print("FAIL %s store: it could not be replayed with:\n%s" % (store, traceback.format_exc()))
+        return 0, 1, collections.Counter()
 
 
 def main():
@@ -165,9 +177,9 @@ def main():
     # Side by side: a replay mostly waits for windows to end.
     stores = [*PROGRAMS] if args.store == "all" else [args.store]
     with concurrent.futures.ThreadPoolExecutor(len(stores)) as pool:
-        results = list(pool.map(lambda store: replay_with(store, stores.index(store), args), stores))
+        results = list(pool.map(lambda store: try_to_replay(store, args), stores))
     passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
-    left_out = results[0][2]
+    left_out = next((r[2] for r in results if r[2]), collections.Counter())
     reasons = ", ".join("%d %s" % (n, why) for why, n in left_out.most_common())
     print("%d passed, %d failed, %d left out (%s)" % (passed, failed, sum(left_out.values()), reasons))
     return 0 if passed > 0 and failed == 0 else 1
