@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/thread.h"
+#include "tests/support/held_port.h"
 
 #define MAX_PEERS 16
 #define BUFFER_SIZE ((size_t) 256 << 10)
@@ -270,18 +271,16 @@ static void open_listener(struct wr_fake_redis *fake)
 
 static void open_port(struct wr_fake_redis *fake, uint16_t port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    socklen_t len = sizeof address;
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int yes = 1;
 
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     fake->listener = socket(AF_INET, SOCK_STREAM, 0);
     WR_ASSERT(fake->listener >= 0);
     WR_ASSERT(setsockopt(fake->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0);
-    WR_ASSERT(bind(fake->listener, (struct sockaddr *) &address, sizeof address) == 0);
-    WR_ASSERT(getsockname(fake->listener, (struct sockaddr *) &address, &len) == 0);
+    WR_ASSERT(bind(fake->listener, (const struct sockaddr *) &address, sizeof address) == 0);
     WR_ASSERT(listen(fake->listener, 64) == 0);
-    fake->port = ntohs(address.sin_port);
+    fake->port = port;
 }
 
 static struct wr_fake_redis *make_fake(wr_fake_answer_fn answer, void *context)
@@ -319,7 +318,7 @@ struct wr_fake_redis *wr_fake_redis_start_tcp(wr_fake_answer_fn answer, void *co
 {
     struct wr_fake_redis *const fake = make_fake(answer, context);
 
-    open_port(fake, port);
+    open_port(fake, port != 0 ? port : wr_held_port());
     return serve(fake);
 }
 

@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "rpc/grpc/payload.h"
 
-#define PATIENCE_S 10
+#define PATIENCE_S 60
 
 static gpr_timespec after_s(int64_t seconds)
 {

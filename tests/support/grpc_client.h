@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A caller on gRPC C core for tests of the transport: unary calls and streams, step by step, each
- * wait with a deadline of ten seconds.
+ * wait with a deadline of a minute.
  *
  * Threads: owner thread only.
  */

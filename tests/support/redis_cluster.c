@@ -1,48 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/redis_cluster.h"
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <hiredis/hiredis.h>
 
+#include "tests/support/held_port.h"
+
 #define SLOTS 16384
 #define NODES WR_REDIS_CLUSTER_NODES
-#define STARTS 5 /* a port may be taken between the look and the start */
 #define READY_MS 60000
 #define LOOK_MS 10
-
-/* Ports that were free a moment ago: they are held until all are found. */
-static bool find_ports(uint16_t *ports, size_t n)
-{
-    int fds[2 * NODES];
-    size_t found = 0;
-
-    for (; found < n; found++) {
-        struct sockaddr_in address = {.sin_family = AF_INET};
-        socklen_t len = sizeof address;
-
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        fds[found] = socket(AF_INET, SOCK_STREAM, 0);
-        if (fds[found] < 0 || bind(fds[found], (struct sockaddr *) &address, sizeof address) != 0 ||
-            getsockname(fds[found], (struct sockaddr *) &address, &len) != 0) {
-            break;
-        }
-        ports[found] = ntohs(address.sin_port);
-    }
-
-    const bool has_all = found == n;
-
-    for (size_t i = 0; i < found; i++) {
-        (void) close(fds[i]);
-    }
-    return has_all;
-}
 
 static bool start_node(struct wr_redis_server *server, uint16_t port, uint16_t bus_port)
 {
@@ -127,25 +98,24 @@ static bool wait_until_whole(const struct wr_redis_test_cluster *cluster)
 
 static bool start_nodes(struct wr_redis_test_cluster *cluster)
 {
-    uint16_t ports[2 * NODES];
-    bool is_well = find_ports(ports, 2 * NODES);
+    uint16_t bus_ports[NODES];
+    bool is_well = true;
 
     for (size_t i = 0; i < NODES && is_well; i++) {
-        cluster->ports[i] = ports[i];
-        is_well = start_node(&cluster->servers[i], ports[i], ports[NODES + i]);
+        cluster->ports[i] = wr_held_port();
+        bus_ports[i] = wr_held_port();
+        is_well = start_node(&cluster->servers[i], cluster->ports[i], bus_ports[i]);
     }
-    return is_well && join(cluster, ports + NODES);
+    return is_well && join(cluster, bus_ports);
 }
 
 bool wr_redis_cluster_start(struct wr_redis_test_cluster *cluster)
 {
-    for (int i = 0; i < STARTS; i++) {
-        *cluster = (struct wr_redis_test_cluster){0};
-        if (start_nodes(cluster) && wait_until_whole(cluster)) {
-            return true;
-        }
-        wr_redis_cluster_stop(cluster);
+    *cluster = (struct wr_redis_test_cluster){0};
+    if (start_nodes(cluster) && wait_until_whole(cluster)) {
+        return true;
     }
+    wr_redis_cluster_stop(cluster);
     (void) fprintf(stderr, "the cluster does not come together\n");
     return false;
 }

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 
-#define WAIT_FOR_PATIENCE_US INT64_C(20000000)
+#define WAIT_FOR_PATIENCE_US INT64_C(60000000)
 
 #define WAIT_FOR(condition)                                                                        \
     do {                                                                                           \

@@ -121,8 +121,8 @@ void cluster_bed_open(struct cluster_bed *bed)
 {
     const struct wr_redis_route_frame frame = {
         .link = {.loop = bed->base.loop,
-                 .limits = {.connect_timeout_us = 2000000,
-                            .slow_us = 1000000,
+                 .limits = {.connect_timeout_us = PATIENCE_US,
+                            .slow_us = PATIENCE_US,
                             .pause_min_us = 1000,
                             .pause_max_us = 20000,
                             .breaker_timeouts = 3},

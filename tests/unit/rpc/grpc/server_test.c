@@ -230,7 +230,7 @@ Test(server, does_not_wait_for_a_caller_who_does_not_react)
     cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &before), 0);
     wr_grpc_server_stop(bed.server, 60 * SECOND);
     cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &after), 0);
-    cr_assert_leq(after.tv_sec - before.tv_sec, 10);
+    cr_assert_leq(after.tv_sec - before.tv_sec, 45);
     (void) close(deaf);
     bed_close(&bed);
 }
