@@ -73,6 +73,17 @@ static int64_t take_all(struct game *game, int64_t late_us)
     return more.reset_us;
 }
 
+/* At the last moment of a wait nothing fits yet. */
+static void look_before(struct game *game, int64_t wait_us)
+{
+    struct wr_prey *const prey = game->prey;
+    const struct wr_moment moment = {.read_us = game->now_us + wait_us - 1,
+                                     .latest_us = game->now_us + wait_us - 1};
+
+    wr_schedule_check(&prey->name, prey->look(prey, &moment).remaining == 0,
+                      "a wait that was too long");
+}
+
 static void play_random(struct game *game, uint32_t n_steps)
 {
     const int64_t length_us = game->prey->length_us;
@@ -95,6 +106,9 @@ static void play_greedy(struct game *game, uint32_t n_steps, int64_t jitter_us)
         const bool is_early = wait_us > 0 && wr_draw_between(game->random, 1, 20) == 1;
 
         game->has_waited = wait_us > 0 && !is_early && jitter_us == 0;
+        if (game->has_waited && game->prey->keeps_its_waits) {
+            look_before(game, wait_us);
+        }
         if (wait_us <= 0) {
             game->now_us++;
         } else {

@@ -3,7 +3,7 @@
  * Schedules of takes by which an adversary tries to get the most: at random, greedily (all that
  * fits, as soon as it does), in bursts around a boundary, and greedily with clocks that were read
  * too early. Whatever is asked, what remains must fit and no more, and where a wait was waited
- * for exactly, something must.
+ * for exactly, something must, and a moment before nothing.
  *
  * Threads: owner thread only.
  */
