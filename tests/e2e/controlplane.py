@@ -11,7 +11,7 @@ import grpc
 import rlsconf
 from envoy.service.discovery.v3 import discovery_pb2
 from ports import free_port
-from weirserver import wait_until
+from weirserver import PATIENCE_SECONDS, wait_until
 
 METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
 
@@ -119,8 +119,8 @@ class ControlPlane:
         wait_until(lambda: len(self.streams) > (index if index >= 0 else 0), "a stream")
         return self.streams[index]
 
-    def answer(self, n, index=-1):
+    def answer(self, n, index=-1, seconds=PATIENCE_SECONDS):
         """The n-th answer on a stream, from 1, once it is there."""
         stream = self.stream(index)
-        wait_until(lambda: len(stream.requests) > n, f"answer {n} of the stream")
+        wait_until(lambda: len(stream.requests) > n, f"answer {n} of the stream", seconds)
         return stream.requests[n]

@@ -77,7 +77,9 @@ class GrpcLoad(Load):
     def __init__(self, rate, target, request, channels, policy=None):
         super().__init__(rate)
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0), ("grpc.initial_reconnect_backoff_ms", 100),
-                   ("grpc.min_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 300)]
+                   ("grpc.max_reconnect_backoff_ms", 300),
+                   # So long a connection may take to come about; a refusal is known at once.
+                   ("grpc.min_reconnect_backoff_ms", PATIENCE_SECONDS * 1000)]
         if policy:
             options.append(("grpc.service_config", json.dumps(policy)))
         self.channels = [grpc.insecure_channel(target, options=options) for _ in range(channels)]

@@ -135,6 +135,10 @@ class Crowd:
         want = len(self.calls) + n
         wait_until(lambda: len(self.calls) >= want, f"{n} more calls")
 
+    def wait_all_calls(self, n):
+        """Until n are over since the begin."""
+        self.wait_calls(max(0, n - len(self.calls)))
+
     def wait_answer(self, since):
         """The moment at which a call was answered that began at `since` or later."""
         return wait_until(lambda: next((c.begun + c.took for c in self.calls[:]

@@ -77,7 +77,7 @@ def test_grace_ends_what_does_not_end(launch):
 
 
 def test_a_caller_does_not_notice_age(launch):
-    server = launch(RULES, "--max-connection-age", "100ms")
+    server = launch(RULES, "--max-connection-age", "100ms", "--max-connection-age-grace", "5m")
     with GrpcLoad(500, server.address, {"domain": "d", "desc": [[["k", "a"]]]}, 1) as load:
         wait_until(lambda: load.sent >= 1000, "calls over some twenty connections")
     assert not load.failures, str(load)

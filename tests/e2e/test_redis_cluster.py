@@ -22,7 +22,7 @@ descriptors:
   - key: k
     rate_limit: {unit: hour, requests_per_unit: 20}
   - key: limited
-    rate_limit: {unit: hour, requests_per_unit: 300}
+    rate_limit: {unit: hour, requests_per_unit: 120}
 """
 TOGETHER = """
 domain: t
@@ -155,7 +155,7 @@ def test_a_domain_that_comes_to_lie_in_one_slot_begins_anew(cluster, serve):
     server = serve(cluster)
     caller = server.caller()
     same("OK: OK 16 of 20/HOUR", caller.call("d", {"entries": [["k", "a"]], "hits": 4}))
-    replace(server.rules, "d.yaml", RULES.replace("300}", "300, count: all_or_nothing}").replace(": 20}", ": 30}"))
+    replace(server.rules, "d.yaml", RULES.replace("120}", "120, count: all_or_nothing}").replace(": 20}", ": 30}"))
     eventually("OK: OK 30 of 30/HOUR", lambda: caller.peek("d", ["k", "a"]))
     same("OK: OK 29 of 30/HOUR", caller.call("d", [["k", "a"]]))
     assert sorted(cluster.counters()) == [b"weir:{d|k=a}|3600s", b"weir:{d}|k=a|3600s"]
@@ -275,7 +275,7 @@ def test_a_call_whose_keys_stay_at_two_nodes_ends_in_time(cluster, serve):
     same("OK: OK 18 of 20/HOUR, OK 18 of 20/HOUR", caller.call("t", *both))
 
 
-N_VALUES, LIMIT = 64, 300
+N_VALUES, LIMIT = 64, 120
 # Of a call, and from the promotion until every slot counts again; what a busy machine adds comes on top.
 PROMPT_SECONDS = 2
 
@@ -303,7 +303,7 @@ def test_a_primary_that_goes_under_load(own_cluster, serve, how):
         recovered = time.monotonic()
         if how == "frozen":
             victim.thaw()
-        wait_until(lambda: is_all_over(server), "every value at its limit", 120)
+        wait_until(lambda: is_all_over(server), "every value at its limit", 300)
     print(f"{how}: {load.n} calls, {dict(load.codes)}, slowest {max(load.took)[0]:.3f} s, "
           f"recovery {recovered - begun:.3f} s (of which a busy machine added {delays.within(begun, recovered):.3f} s), "
           f"admitted {sum(load.admitted.values()) - N_VALUES * LIMIT:+} to {N_VALUES * LIMIT}, "

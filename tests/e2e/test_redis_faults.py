@@ -163,6 +163,7 @@ def play(fault):
             well = fault.act(redis, proxy)
             answered = crowd.wait_answer(well)
             crowd.wait_calls(160)
+            once.wait_all_calls(60)
         once.end()
         used = {value: used_of(redis, key, value) for key, value in PAIRS + ONCE[:len(once.calls)]}
         metrics = sum((collections.Counter(counted(w)) for w in weirs), collections.Counter())

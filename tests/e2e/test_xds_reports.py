@@ -120,7 +120,7 @@ class Taken:
         wait_until(lambda: len(caller.took_ms) > 500, "answers while nothing changes")
         begin, n_answers, self.quiet = time.monotonic(), len(plane.stream().requests), caller.rest()
         plane.set(version, *resources)
-        self.answer = plane.answer(n_answers)
+        self.answer = plane.answer(n_answers, seconds=4 * weirserver.PATIENCE_SECONDS)
         self.took, self.busy = time.monotonic() - begin, caller.rest()
         self.computed = cpu_seconds(server, "xds") - computed
 
