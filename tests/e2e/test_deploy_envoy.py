@@ -72,7 +72,7 @@ def for_here(weir_port, admin_port, edge_port, upstream_port):
     config["static_resources"]["listeners"].append(upstream)
     endpoint(config, "app").update(local(upstream_port))
     endpoint(config, "weir").update(local(weir_port))
-    rate_limit(config)["timeout"] = "5s"
+    rate_limit(config)["timeout"] = "30s"
     return config
 
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READY_MS 20000
+#define READY_MS 60000
 #define MAX_WORDS 64
 
 /* Debian keeps the server's program under this name too, in the package of the tools. */

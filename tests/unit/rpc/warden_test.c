@@ -10,7 +10,7 @@
 #include "rpc/connections.h"
 #include "tests/support/tcp_pair.h"
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 #define CHUNK 65536
 
 static struct wr_metrics *metrics;

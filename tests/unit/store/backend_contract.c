@@ -16,7 +16,7 @@
 #define S(seconds) ((int64_t) (seconds) *1000000)
 #define YEAR S(31536000)
 #define SHORT S(1) / 4
-#define PATIENCE_S 20
+#define PATIENCE_S 60
 
 /* ---- asking ---- */
 

@@ -120,7 +120,7 @@ static void begin_at(const char *url, enum wr_redis_topology topology,
 
     cr_assert_eq(wr_redis_store_new(&options, &contract.backend), WR_OK);
     (void) clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += 20;
+    deadline.tv_sec += 60;
     cr_assert_eq(sem_timedwait(&reachable, &deadline), 0, "the server is not reached");
 }
 

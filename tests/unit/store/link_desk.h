@@ -19,7 +19,7 @@
 #include "store/redis/request.h"
 #include "tests/support/fake_redis.h"
 
-#define PATIENT_US INT64_C(10000000)
+#define PATIENT_US INT64_C(60000000)
 
 /* All of it is zero before lay_desk. */
 struct link_desk {

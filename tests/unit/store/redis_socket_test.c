@@ -27,7 +27,7 @@ static void wait_writable(const struct wr_redis_socket *s)
 {
     struct pollfd poll_fd = {.fd = s->fd, .events = POLLOUT};
 
-    cr_assert_eq(poll(&poll_fd, 1, 10000), 1);
+    cr_assert_eq(poll(&poll_fd, 1, 60000), 1);
 }
 
 static enum wr_err connect_to(struct wr_redis_socket *s, const struct sockaddr_in *address,
@@ -60,11 +60,11 @@ Test(redis_socket, bytes_go_to_and_fro)
 
     struct pollfd poll_fd = {.fd = s.fd, .events = POLLIN};
 
-    cr_assert_eq(poll(&poll_fd, 1, 10000), 1);
+    cr_assert_eq(poll(&poll_fd, 1, 60000), 1);
     cr_assert_eq(wr_redis_socket_read(&s, buffer, sizeof buffer, &n), WR_REDIS_IO_DONE);
     cr_assert_eq(memcmp(buffer, "pong", 4), 0);
     cr_assert_eq(close(peer), 0);
-    cr_assert_eq(poll(&poll_fd, 1, 10000), 1);
+    cr_assert_eq(poll(&poll_fd, 1, 60000), 1);
     cr_assert_eq(wr_redis_socket_read(&s, buffer, sizeof buffer, &n), WR_REDIS_IO_CLOSED);
     wr_redis_socket_close(&s);
     wr_redis_socket_close(&s);

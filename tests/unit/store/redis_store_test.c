@@ -19,7 +19,7 @@
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
 
-#define PATIENT_US INT64_C(10000000)
+#define PATIENT_US INT64_C(60000000)
 #define N_TAKES 3
 
 #define PROBED_WELL "*7\r\n:1700000000000000\r\n:9\r\n:10\r\n:9\r\n:10\r\n:9\r\n:10\r\n"
