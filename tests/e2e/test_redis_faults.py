@@ -144,7 +144,7 @@ class Fault:
 
 FAULTS = [Fault("frozen for 3 s", frozen, True),
           Fault("killed, empty after 1 s", restarted, True, losses=1),
-          Fault("maxmemory reached, noeviction", full, True),
+          Fault("maxmemory reached, noeviction", full, True, flags=PATIENT),
           Fault("replies cut, delayed, rubbish", wire, True, by_proxy=True),
           Fault("SCRIPT FLUSH each second", forgets_scripts, False, flags=PATIENT),
           Fault("FLUSHALL, twice", forgets_all, False, losses=2, flags=PATIENT)]
