@@ -33,7 +33,12 @@
  * STOP: when any take, enforced or not, would go over, those that would are charged and the others
  * looked at; else all are charged. Counts and groups have no say.
  *
- * Groups and STOP are atomic: nobody sees, or comes between, a part of it.
+ * An enforced take that the store has no answer for where it has one for the others (no room for a
+ * new counter) refuses its group, or stops the others, as one that is over does: whoever is told
+ * to come again is not charged for it.
+ *
+ * Groups and STOP are atomic: nobody sees, or comes between, a part of it. A store in which the
+ * takes of a batch can lie apart has them so by parts, each for itself (redis/key.h).
  */
 enum wr_charge_mode {
     WR_CHARGE_BY_COUNT,

@@ -279,7 +279,7 @@ void wr_group_take(struct wr_group_member *members, size_t n, enum wr_charge_mod
     }
     enter_all(&group, now);
     for_each_key(&group, judge_locked);
-    if (mode == WR_CHARGE_BY_COUNT && !group.is_refused) {
+    if (!group.is_refused) {
         for_each_key(&group, reserve_locked);
     }
     for_each_key(&group, answer_locked);

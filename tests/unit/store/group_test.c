@@ -421,9 +421,26 @@ Test(group, count_all_without_room_refuses_the_others)
     end();
 }
 
-Test(group, in_stop_mode_a_take_without_room_has_no_say)
+/* Else the caller, who is told of no answer, would be charged again when he tries again. */
+Test(group, in_stop_mode_without_room_for_all_nobody_is_charged)
 {
-    struct wr_take takes[] = {take_of("a", ALL, 0), take_of("b", ALL, 0)};
+    struct wr_take takes[] = {take_of("a", ALL, 0), take_of("b", ALL, 0), take_of("a", ADM, 0)};
+
+    begin(1, 1);
+    use("a", 1);
+    taker.mode = WR_CHARGE_STOP;
+    wr_taker_batch(&taker, takes, 3);
+    cr_assert_eq(takes[0].answer, WR_TAKE_DECIDED);
+    cr_assert_eq(takes[0].verdict.remaining, 9u);
+    cr_assert_eq(takes[1].answer, WR_TAKE_FULL);
+    cr_assert_eq(takes[2].verdict.remaining, 9u);
+    cr_assert_eq(remaining("a"), 9u);
+    end();
+}
+
+Test(group, in_stop_mode_a_shadow_without_room_stops_nobody)
+{
+    struct wr_take takes[] = {take_of("a", ALL, 0), take_of("b", ALL, SHADOW)};
 
     begin(1, 1);
     use("a", 1);
@@ -431,6 +448,23 @@ Test(group, in_stop_mode_a_take_without_room_has_no_say)
     wr_taker_batch(&taker, takes, 2);
     cr_assert_eq(takes[0].verdict.remaining, 8u);
     cr_assert_eq(takes[1].answer, WR_TAKE_FULL);
+    end();
+}
+
+/* Who is over is surely refused, whatever becomes of the others. */
+Test(group, in_stop_mode_what_would_go_over_is_charged_though_another_has_no_room)
+{
+    struct wr_take takes[] = {take_of("a", ALL, 0), take_of("b", ALL, 0)};
+
+    begin(1, 1);
+    use("a", 9);
+    taker.mode = WR_CHARGE_STOP;
+    takes[0].hits = 5;
+    takes[1].hits = LIMIT + 1;
+    wr_taker_batch(&taker, takes, 2);
+    cr_assert(takes[0].verdict.over);
+    cr_assert_eq(takes[1].answer, WR_TAKE_FULL);
+    cr_assert_eq(wr_taker_refund(&taker, key_of("a"), 5).verdict.remaining, 1u);
     end();
 }
 

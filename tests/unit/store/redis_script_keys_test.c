@@ -219,3 +219,24 @@ Test(redis_script_keys, a_foreign_key_refuses_its_group)
     cr_assert_eq(charge(takes, 2, DAY, 0), WR_REDIS_SCRIPT_ANSWERED);
     expect_left(takes[0], 2);
 }
+
+/* Of foreign keys as of those without room: the caller comes again, and is charged then. */
+Test(redis_script_keys, a_foreign_key_stops_the_others_when_charging_stops)
+{
+    struct wr_take takes[] = {charge_of("a", 1), charge_of("b", 1)};
+
+    expect_answer("1", wr_script_bed_ask(&script_bed, "RPUSH b x"));
+    wr_script_bed_send(&script_bed, takes, 2, WR_CHARGE_STOP, DAY, 0);
+    cr_assert_eq(wr_script_bed_receive(&script_bed, takes, 2), WR_REDIS_SCRIPT_ANSWERED);
+    expect_left(takes[0], 3);
+    cr_assert_eq(takes[1].answer, WR_TAKE_AWAY);
+    expect_answer("0", wr_script_bed_ask(&script_bed, "EXISTS a"));
+    takes[1].is_enforced = false;
+    wr_script_bed_send(&script_bed, takes, 2, WR_CHARGE_STOP, DAY, 0);
+    cr_assert_eq(wr_script_bed_receive(&script_bed, takes, 2), WR_REDIS_SCRIPT_ANSWERED);
+    expect_left(takes[0], 2);
+    takes[1].is_enforced = takes[1].is_refund = true;
+    wr_script_bed_send(&script_bed, takes, 2, WR_CHARGE_STOP, DAY, 0);
+    cr_assert_eq(wr_script_bed_receive(&script_bed, takes, 2), WR_REDIS_SCRIPT_ANSWERED);
+    expect_left(takes[0], 1);
+}

@@ -42,7 +42,9 @@ if mode == 1 then
     for i = 1, #group do
       local take = group[i]
 
-      if take.state and not take.is_refund then
+      if not take.state then
+        stops = stops or take.is_enforced and not take.is_refund
+      elseif not take.is_refund then
         take.would_be_over = judge(take, take.hits, take.is_all)
         stops = stops or take.would_be_over
       end
