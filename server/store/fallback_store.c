@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "store/fates.h"
 
 /* What memory needs for a group of some takes. */
 #define LOCAL_ARENA_SIZE 1024
@@ -16,6 +17,12 @@ struct fallback_store {
     struct wr_metrics_block *metrics; /* of the metrics; written by atomic adds alone */
 };
 
+/* What is known of takes that stand or fall together. */
+struct fate {
+    bool is_refused; /* whatever memory says */
+    bool has_fallen; /* one of them has no decision, and is to have one by memory */
+};
+
 /* One batch with takes that may fall back, in the call's arena. */
 struct fallback_call {
     struct fallback_store *store;
@@ -24,17 +31,13 @@ struct fallback_call {
     struct wr_take *takes;    /* for memory: room for all */
     struct wr_take **origins; /* of each of them, the take of the outer batch; NULL: a refusal */
     size_t n_takes;
+    const size_t *fates; /* of each take of the outer batch */
+    struct fate *known;  /* of each fate */
 };
 
 static bool is_decided(const struct wr_take *take)
 {
     return take->answer == WR_TAKE_DECIDED;
-}
-
-static bool is_one_fate(const struct wr_batch *batch, const struct wr_take *a,
-                        const struct wr_take *b)
-{
-    return batch->mode == WR_CHARGE_STOP || a->group == b->group;
 }
 
 /* Whether `take` refuses those of one fate with it, whatever memory says of them: the remote store
@@ -47,28 +50,18 @@ static bool is_refusal(const struct wr_batch *batch, const struct wr_take *take)
     return take->verdict.over && (take->is_enforced || batch->mode == WR_CHARGE_STOP);
 }
 
-static bool is_refused(const struct wr_batch *batch, const struct wr_take *take)
+/* Looks at what each fate comes to. */
+static void know_fates(struct fallback_call *call)
 {
+    const struct wr_batch *const batch = call->outer;
+
     for (size_t i = 0; i < batch->n_takes; i++) {
-        const struct wr_take *const other = &batch->takes[i];
+        const struct wr_take *const take = &batch->takes[i];
+        struct fate *const fate = &call->known[call->fates[i]];
 
-        if (is_one_fate(batch, take, other) && is_refusal(batch, other)) {
-            return true;
-        }
+        fate->is_refused |= is_refusal(batch, take);
+        fate->has_fallen |= !is_decided(take) && take->has_local_fallback;
     }
-    return false;
-}
-
-static bool has_fallen_mate(const struct wr_batch *batch, const struct wr_take *take)
-{
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        const struct wr_take *const other = &batch->takes[i];
-
-        if (is_one_fate(batch, take, other) && !is_decided(other) && other->has_local_fallback) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static uint64_t share_of(uint64_t requests, uint32_t replicas)
@@ -109,16 +102,17 @@ static void choose_takes(struct fallback_call *call)
 {
     const struct wr_batch *const batch = call->outer;
 
+    know_fates(call);
     for (size_t i = 0; i < batch->n_takes; i++) {
         struct wr_take *const take = &batch->takes[i];
+        const struct fate *const fate = &call->known[call->fates[i]];
 
         if (is_refusal(batch, take)) {
-            if (has_fallen_mate(batch, take)) {
+            if (fate->has_fallen) {
                 add_refusal(call, take);
             }
         } else if (take->has_local_fallback &&
-                   (!is_decided(take) ||
-                    (has_fallen_mate(batch, take) && !is_refused(batch, take)))) {
+                   (!is_decided(take) || (fate->has_fallen && !fate->is_refused))) {
             add_take(call, take);
         }
     }
@@ -223,10 +217,15 @@ static struct fallback_call *make_call(struct fallback_store *store, struct wr_b
         .remote = *batch,
         .takes = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->takes),
         .origins = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->origins),
+        .fates = wr_fates_of(batch),
+        .known = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->known),
     };
     call->remote.done = remote_done;
     call->remote.context = call;
-    return call->takes != NULL && call->origins != NULL ? call : NULL;
+    return call->takes != NULL && call->origins != NULL && call->fates != NULL &&
+                   call->known != NULL
+               ? call
+               : NULL;
 }
 
 static void fallback_store_take(struct wr_backend *backend, struct wr_batch *batch)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "store/fates.h"
+
 struct over_limit_cache {
     struct wr_backend backend;
     struct wr_backend *inner;          /* owned */
@@ -23,6 +25,8 @@ struct cache_call {
     struct wr_batch *outer;
     struct wr_batch inner; /* the takes that are not answered from memory, copied */
     struct asked *asked;   /* one for each of them, in order */
+    const size_t *fates;   /* of each take of the outer batch, as far as is_bound is there */
+    bool *is_bound;        /* of each fate; NULL: none is */
 };
 
 /* Whether a refusal of `take` stands for whatever is taken later in the window. While a limit warms
@@ -53,22 +57,46 @@ static bool has_refund(const struct wr_batch *batch)
     return false;
 }
 
-/* Whether the group of `take` has one that is charged or not by what becomes of the others. */
-static bool is_bound(const struct wr_batch *batch, const struct wr_take *take)
+/* Whether one of the batch is charged or not by what becomes of others. */
+static bool has_bound(const struct wr_batch *batch)
 {
     for (size_t i = 0; i < batch->n_takes; i++) {
-        if (batch->takes[i].group == take->group &&
-            batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
+        if (batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
             return true;
         }
     }
     return false;
 }
 
-/* Whether `take` is judged and charged as if it were by itself, and no other is by it. */
-static bool stands_alone(const struct wr_batch *batch, const struct wr_take *take)
+/* Finds the groups that have such a take. False when memory is out. */
+static bool know_bound(struct cache_call *call)
 {
-    return batch->mode == WR_CHARGE_STOP ? batch->n_takes == 1 : !is_bound(batch, take);
+    const struct wr_batch *const batch = call->outer;
+
+    if (batch->mode == WR_CHARGE_STOP || !has_bound(batch)) {
+        return true;
+    }
+    call->fates = wr_fates_of(batch);
+    call->is_bound = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->is_bound);
+    if (call->fates == NULL || call->is_bound == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        if (batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
+            call->is_bound[call->fates[i]] = true;
+        }
+    }
+    return true;
+}
+
+/* Whether the take of that index is judged and charged as if it were by itself, and no other is by
+ * it. */
+static bool stands_alone(const struct cache_call *call, size_t index)
+{
+    if (call->outer->mode == WR_CHARGE_STOP) {
+        return call->outer->n_takes == 1;
+    }
+    return call->is_bound == NULL || !call->is_bound[call->fates[index]];
 }
 
 static uint64_t saturated(uint64_t hits)
@@ -102,7 +130,7 @@ static size_t part_takes(struct cache_call *call)
         *asked = (struct asked){.origin = take, .is_lasting = is_lasting(outer, take)};
         *inner = *take;
         if (asked->is_lasting) {
-            const bool may_answer = !gives_back && stands_alone(outer, take);
+            const bool may_answer = !gives_back && stands_alone(call, i);
 
             if (wr_over_limit_table_answer(table, take, may_answer, mono_us, &asked->in_table)) {
                 continue;
@@ -154,7 +182,7 @@ static struct cache_call *make_call(struct over_limit_cache *cache, struct wr_ba
     call->inner.n_takes = 0;
     call->inner.done = inner_done;
     call->inner.context = call;
-    return call->asked != NULL && call->inner.takes != NULL ? call : NULL;
+    return call->asked != NULL && call->inner.takes != NULL && know_bound(call) ? call : NULL;
 }
 
 static void over_limit_cache_take(struct wr_backend *backend, struct wr_batch *batch)

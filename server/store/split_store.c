@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "store/fates.h"
+
 #define US_PER_SECOND INT64_C(1000000)
 
 enum side {
@@ -46,28 +48,57 @@ static bool has_bound_takes(const struct wr_batch *batch)
     return false;
 }
 
-/* Whether the group of a short take is bound, and has a longer window. */
-static bool is_bound_to_main(const struct wr_batch *batch, const struct wr_take *take)
+/* What is known of a group. */
+struct group {
+    bool is_bound;
+    bool has_long; /* a window for the main store */
+};
+
+/* What is known of the group of each fate, when any is bound. False when memory is out. */
+static bool know_groups(const struct wr_batch *batch, const size_t *fates, struct group **out)
 {
-    bool is_bound = false, has_long = false;
+    struct group *const groups = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *groups);
 
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        const struct wr_take *const other = &batch->takes[i];
-
-        if (other->group == take->group) {
-            is_bound |= other->limit.count == WR_COUNT_ALL_OR_NOTHING;
-            has_long |= !is_short(other);
-        }
+    if (fates == NULL || groups == NULL) {
+        return false;
     }
-    return is_bound && has_long;
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        const struct wr_take *const take = &batch->takes[i];
+        struct group *const group = &groups[fates[i]];
+
+        group->is_bound |= take->limit.count == WR_COUNT_ALL_OR_NOTHING;
+        group->has_long |= !is_short(take);
+    }
+    *out = groups;
+    return true;
 }
 
-static enum side side_of(const struct wr_batch *batch, const struct wr_take *take, bool has_bound)
+/* `group` is NULL where none is bound. */
+static enum side side_of(const struct wr_batch *batch, const struct wr_take *take,
+                         const struct group *group)
 {
     if (batch->mode == WR_CHARGE_STOP || take->is_domain_group || !is_short(take)) {
         return SIDE_MAIN;
     }
-    return has_bound && is_bound_to_main(batch, take) ? SIDE_MAIN : SIDE_PER_SECOND;
+    return group != NULL && group->is_bound && group->has_long ? SIDE_MAIN : SIDE_PER_SECOND;
+}
+
+/* Says where each take goes, and how many go to each. NULL when memory is out. */
+static const enum side *choose_sides(const struct wr_batch *batch, size_t *counts)
+{
+    enum side *const sides = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *sides);
+    const bool has_bound = has_bound_takes(batch);
+    const size_t *const fates = has_bound ? wr_fates_of(batch) : NULL;
+    struct group *groups = NULL;
+
+    if (sides == NULL || (has_bound && !know_groups(batch, fates, &groups))) {
+        return NULL;
+    }
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        sides[i] = side_of(batch, &batch->takes[i], groups != NULL ? &groups[fates[i]] : NULL);
+        counts[sides[i]]++;
+    }
+    return sides;
 }
 
 static void half_done(struct wr_batch *batch, void *context)
@@ -132,17 +163,12 @@ static struct split_call *make_call(struct wr_batch *batch, const enum side *sid
 static void split_store_take(struct wr_backend *backend, struct wr_batch *batch)
 {
     struct split_store *const store = (struct split_store *) backend;
-    enum side *const sides = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *sides);
-    const bool has_bound = has_bound_takes(batch);
     size_t counts[SIDES] = {0};
+    const enum side *const sides = choose_sides(batch, counts);
 
     if (sides == NULL) {
         wr_batch_end(batch, WR_TAKE_NO_MEMORY);
         return;
-    }
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        sides[i] = side_of(batch, &batch->takes[i], has_bound);
-        counts[sides[i]]++;
     }
     if (counts[SIDE_PER_SECOND] == 0 || counts[SIDE_MAIN] == 0) {
         wr_backend_take(store->sides[counts[SIDE_MAIN] == 0 ? SIDE_PER_SECOND : SIDE_MAIN], batch);
