@@ -75,11 +75,15 @@ static int add_fallback(const struct wr_store_frame *frame, struct wr_backend **
     return EX_OK;
 }
 
+/* A call is given so long, and no more of Redis's time, which is known to within a call's way. */
+#define TIMEOUTS_OF_FLIGHT 2
+
 static int add_cache(const struct wr_store_frame *frame, struct wr_backend **backend)
 {
     const struct wr_over_limit_cache_options options = {
         .max_entries =
             (size_t) (frame->options->over_limit_cache_bytes / WR_OVER_LIMIT_ENTRY_BYTES),
+        .flight_us = TIMEOUTS_OF_FLIGHT * frame->options->redis_timeout_us,
         .clock = frame->clock,
     };
     struct wr_backend *inner = *backend;

@@ -14,7 +14,7 @@ struct over_limit_cache {
 
 /* A take that the inner backend is asked for. */
 struct asked {
-    struct wr_take *origin; /* of the outer batch */
+    struct wr_take *origin; /* of the outer batch; NULL: it brings what was held for the next */
     bool is_lasting;
     struct wr_over_limit_asked in_table; /* when it is lasting */
 };
@@ -104,13 +104,51 @@ static uint64_t saturated(uint64_t hits)
     return hits < WR_COUNT_MAX ? hits : WR_COUNT_MAX;
 }
 
-/* Lets the hits that were held go with `take`. From a refund they are taken off, which comes to the
- * same as charging them before it. */
-static void add_held(struct wr_take *take, uint64_t held)
+/* Whether held hits go by themselves, before the take: its own charge is none, or may come when
+ * the window is over. */
+static bool has_herald(const struct wr_take *take)
 {
-    const uint64_t hits = saturated(take->hits);
+    return take->is_refund || take->must_book;
+}
 
-    take->hits = take->is_refund ? hits - held : saturated(hits + held);
+/* Brings what was held before `take`, and refuses nobody. */
+static struct wr_take herald_of(const struct wr_take *take, uint64_t held)
+{
+    struct wr_take herald = *take;
+
+    herald.hits = held;
+    herald.is_refund = false;
+    herald.is_enforced = false;
+    herald.must_book = false;
+    herald.has_local_fallback = false;
+    herald.refuses_unanswered = false;
+    return herald;
+}
+
+static void add_inner(struct cache_call *call, const struct wr_take *take,
+                      const struct asked *asked)
+{
+    call->inner.takes[call->inner.n_takes] = *take;
+    call->asked[call->inner.n_takes++] = *asked;
+}
+
+/* Adds `asked->origin` to the inner batch, with the hits that were held. */
+static void add_with_held(struct cache_call *call, struct asked *asked)
+{
+    struct wr_take take = *asked->origin;
+    struct wr_over_limit_asked *const in_table = &asked->in_table;
+
+    if (in_table->is_netted) {
+        take.hits = saturated(take.hits) - in_table->held;
+    } else if (!has_herald(&take)) {
+        take.hits = saturated(saturated(take.hits) + in_table->held);
+    } else if (in_table->held > 0) {
+        const struct wr_take herald = herald_of(&take, in_table->held);
+
+        add_inner(call, &herald, &(struct asked){.is_lasting = true, .in_table = *in_table});
+        in_table->held = 0;
+    }
+    add_inner(call, &take, asked);
 }
 
 /* Answers what is known and stands alone; the rest goes to the inner batch, with what was held.
@@ -118,28 +156,30 @@ static void add_held(struct wr_take *take, uint64_t held)
 static size_t part_takes(struct cache_call *call)
 {
     const struct wr_batch *const outer = call->outer;
-    struct wr_over_limit_table *const table = call->cache->table;
     const int64_t mono_us = outer->now.mono_us;
     const bool gives_back = has_refund(outer);
+    size_t n_known = 0;
 
     for (size_t i = 0; i < outer->n_takes; i++) {
-        struct wr_take *const take = &outer->takes[i];
-        struct wr_take *const inner = &call->inner.takes[call->inner.n_takes];
-        struct asked *const asked = &call->asked[call->inner.n_takes];
+        struct asked asked = {
+            .origin = &outer->takes[i],
+            .is_lasting = is_lasting(outer, &outer->takes[i]),
+        };
+        const struct wr_over_limit_leave leave = {
+            .may_answer = !gives_back && stands_alone(call, i),
+            .must_net = outer->mode == WR_CHARGE_STOP && outer->n_takes > 1,
+        };
 
-        *asked = (struct asked){.origin = take, .is_lasting = is_lasting(outer, take)};
-        *inner = *take;
-        if (asked->is_lasting) {
-            const bool may_answer = !gives_back && stands_alone(call, i);
-
-            if (wr_over_limit_table_answer(table, take, may_answer, mono_us, &asked->in_table)) {
-                continue;
-            }
-            add_held(inner, asked->in_table.held);
+        if (!asked.is_lasting) {
+            add_inner(call, asked.origin, &asked);
+        } else if (wr_over_limit_table_answer(call->cache->table, asked.origin, &leave, mono_us,
+                                              &asked.in_table)) {
+            n_known++;
+        } else {
+            add_with_held(call, &asked);
         }
-        call->inner.n_takes++;
     }
-    return outer->n_takes - call->inner.n_takes;
+    return n_known;
 }
 
 static void inner_done(struct wr_batch *batch, void *context)
@@ -153,6 +193,11 @@ static void inner_done(struct wr_batch *batch, void *context)
         const struct asked *const asked = &call->asked[i];
         struct wr_take *const origin = asked->origin;
 
+        if (origin == NULL) {
+            wr_over_limit_table_hold_again(call->cache->table, take->answer, &asked->in_table,
+                                           mono_us);
+            continue;
+        }
         origin->answer = take->answer;
         origin->is_degraded = take->is_degraded;
         origin->limit.requests = take->limit.requests;
@@ -164,10 +209,22 @@ static void inner_done(struct wr_batch *batch, void *context)
     outer->done(outer, outer->context);
 }
 
+/* The most takes that the inner batch can have. */
+static size_t count_most(const struct wr_batch *batch)
+{
+    size_t n = batch->n_takes;
+
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        n += has_herald(&batch->takes[i]);
+    }
+    return n;
+}
+
 /* NULL when memory is out. */
 static struct cache_call *make_call(struct over_limit_cache *cache, struct wr_batch *batch)
 {
     struct cache_call *const call = wr_arena_alloc(batch->arena, sizeof *call);
+    const size_t n = count_most(batch);
 
     if (call == NULL) {
         return NULL;
@@ -176,9 +233,9 @@ static struct cache_call *make_call(struct over_limit_cache *cache, struct wr_ba
         .cache = cache,
         .outer = batch,
         .inner = *batch,
-        .asked = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->asked),
+        .asked = wr_arena_calloc(batch->arena, n, sizeof *call->asked),
     };
-    call->inner.takes = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *call->inner.takes);
+    call->inner.takes = wr_arena_calloc(batch->arena, n, sizeof *call->inner.takes);
     call->inner.n_takes = 0;
     call->inner.done = inner_done;
     call->inner.context = call;
@@ -234,7 +291,8 @@ enum wr_err wr_over_limit_cache_new(const struct wr_over_limit_cache_options *op
     }
     *cache = (struct over_limit_cache){.backend = {.ops = &ops}, .clock = options->clock};
 
-    const enum wr_err err = wr_over_limit_table_new(options->max_entries, &cache->table);
+    const enum wr_err err =
+        wr_over_limit_table_new(options->max_entries, options->flight_us, &cache->table);
 
     if (err != WR_OK) {
         free(cache);

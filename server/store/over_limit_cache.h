@@ -9,8 +9,8 @@
  * store, and its answers put the memory right.
  *
  * What the store counts stays true: hits answered from here are held, and go to the store with the
- * next take of that counter, or are taken off the next refunds; so a refund by way of this cache
- * meets the very count that there would be without it. Refunds that come to the store from
+ * next take of that counter, or before the next refund; so a refund by way of this cache meets the
+ * very count that there would be without it, saturated or not. Refunds that come to the store from
  * elsewhere, by another replica, are respected by
  *  - asking the store again each WR_OVER_LIMIT_TRUST_US while hits keep coming: such a refund is
  *    hidden for that long at most;
@@ -20,6 +20,12 @@
  * refund that another replica sends: at most those of one WR_OVER_LIMIT_TRUST_US. They are lost
  * too when the entry has to make room for another; and when the store did not answer the take or
  * refund that they went with, save that a take which surely was not charged leaves them held.
+ *
+ * No held hit is booked into the window after its own: none is sent when it could arrive there,
+ * which is in the last `flight_us` of the window as it was told last, and the earlier the longer
+ * ago that was (WR_OVER_LIMIT_DRIFT_PPM). From a refund held hits are taken off in that time, and
+ * in WR_CHARGE_STOP beside other takes always: there alone a count that WR_COUNT_MAX holds back
+ * comes out too high, by no more than was held.
  *
  * Only takes that stand alone are answered from here, so that each verdict, of these and of the
  * others, is the one that the store would give: none of WR_CHARGE_STOP unless it is all of its
@@ -43,6 +49,8 @@
 
 struct wr_over_limit_cache_options {
     size_t max_entries;     /* > 0; WR_OVER_LIMIT_ENTRY_BYTES each; rounded up to a multiple of 4 */
+    int64_t flight_us;      /* how long after its time the inner backend may still charge a take
+                               that is not `must_book` */
     struct wr_clock *clock; /* borrowed */
 };
 

@@ -35,6 +35,7 @@ struct stripe {
 struct wr_over_limit_table {
     struct wr_hash_key key; /* immutable, as all below */
     size_t n_sets;
+    int64_t flight_us;
     struct entry *entries; /* owned; WAYS a set */
     struct stripe stripes[N_STRIPES];
 };
@@ -90,13 +91,33 @@ static void hold_locked(struct entry *entry, uint64_t hits)
     entry->held = hits > WR_COUNT_MAX - entry->held ? WR_COUNT_MAX : entry->held + hits;
 }
 
-/* The hits that go with `take`; from a refund no more can be taken off than it has. */
-static uint64_t release_locked(struct entry *entry, const struct wr_take *take)
+/* Whether what is sent now could be charged when the window is over. It ends when the entry says or
+ * later, as the store's word was under way; but the two clocks may have parted since. */
+static bool is_near_end(const struct wr_over_limit_table *table, const struct entry *entry,
+                        int64_t mono_us)
 {
-    const uint64_t held = take->is_refund && take->hits < entry->held ? take->hits : entry->held;
+    const int64_t told_us = entry->trusted_mono_us - WR_OVER_LIMIT_TRUST_US;
+    const int64_t drift_us = (mono_us - told_us) * WR_OVER_LIMIT_DRIFT_PPM / 1000000;
 
-    entry->held -= held;
-    return held;
+    return entry->ends_mono_us - mono_us < table->flight_us + drift_us;
+}
+
+/* The hits that go with `take`: they are charged with it, or before it when it is a refund. They
+ * would fall into the next window when this one is near its end; then they are taken off from a
+ * refund, and die with the entry else. Taking off comes to the same, but at WR_COUNT_MAX. */
+static void release_locked(const struct wr_over_limit_table *table, struct entry *entry,
+                           const struct wr_take *take, const struct wr_over_limit_leave *leave,
+                           struct wr_over_limit_asked *asked)
+{
+    const bool is_near = is_near_end(table, entry, asked->mono_us);
+
+    asked->is_netted = take->is_refund && (is_near || leave->must_net);
+    if (asked->is_netted) {
+        asked->held = take->hits < entry->held ? take->hits : entry->held;
+    } else if (!is_near) {
+        asked->held = entry->held;
+    }
+    entry->held -= asked->held;
 }
 
 static bool is_known_over(const struct entry *entry, const struct wr_take *take, int64_t mono_us)
@@ -124,7 +145,7 @@ static void answer_locked(struct entry *entry, struct wr_take *take, int64_t mon
 }
 
 bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_take *take,
-                                bool may_answer, int64_t mono_us,
+                                const struct wr_over_limit_leave *leave, int64_t mono_us,
                                 struct wr_over_limit_asked *out_asked)
 {
     const struct wr_hash hash = wr_hash_of(&table->key, take->key);
@@ -133,7 +154,7 @@ bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_tak
     wr_mutex_lock(&stripe->mutex);
 
     struct entry *const entry = find_locked(table, hash, mono_us);
-    const bool is_known = may_answer && entry != NULL && is_known_over(entry, take, mono_us);
+    const bool is_known = leave->may_answer && entry != NULL && is_known_over(entry, take, mono_us);
 
     *out_asked = (struct wr_over_limit_asked){
         .hash = hash,
@@ -144,7 +165,7 @@ bool wr_over_limit_table_answer(struct wr_over_limit_table *table, struct wr_tak
     if (is_known) {
         answer_locked(entry, take, mono_us);
     } else if (entry != NULL) {
-        out_asked->held = release_locked(entry, take);
+        release_locked(table, entry, take, leave, out_asked);
     }
     wr_mutex_unlock(&stripe->mutex);
     return is_known;
@@ -181,10 +202,9 @@ static bool is_certain(const struct wr_take *take)
 }
 
 /* Whether an answer says that nothing was charged. */
-static bool is_uncharged(const struct wr_take *take)
+static bool is_uncharged(enum wr_take_answer answer)
 {
-    return take->answer == WR_TAKE_AWAY || take->answer == WR_TAKE_LATE ||
-           take->answer == WR_TAKE_NO_MEMORY;
+    return answer == WR_TAKE_AWAY || answer == WR_TAKE_LATE || answer == WR_TAKE_NO_MEMORY;
 }
 
 /* Puts an entry right by an answer that is no refusal. One that is not over a limit is not over a
@@ -194,12 +214,31 @@ static void put_right_locked(struct entry *entry, const struct wr_take *take,
 {
     if (take->is_refund || (is_certain(take) && take->limit.requests <= entry->requests)) {
         entry->n_refusals = 0;
-    } else if (is_uncharged(take)) {
+    }
+    if (is_uncharged(take->answer)) {
         hold_locked(entry, asked->held);
     }
     if (entry->n_refusals == 0 && entry->held == 0) {
         *entry = (struct entry){0};
     }
+}
+
+void wr_over_limit_table_hold_again(struct wr_over_limit_table *table, enum wr_take_answer answer,
+                                    const struct wr_over_limit_asked *asked, int64_t mono_us)
+{
+    struct stripe *const stripe = stripe_of(table, asked->hash);
+
+    if (!is_uncharged(answer)) {
+        return;
+    }
+    wr_mutex_lock(&stripe->mutex);
+
+    struct entry *const entry = find_locked(table, asked->hash, mono_us);
+
+    if (entry != NULL) {
+        hold_locked(entry, asked->held);
+    }
+    wr_mutex_unlock(&stripe->mutex);
 }
 
 void wr_over_limit_table_learn(struct wr_over_limit_table *table, const struct wr_take *take,
@@ -236,9 +275,10 @@ void wr_over_limit_table_destroy(struct wr_over_limit_table *table)
     free(table);
 }
 
-enum wr_err wr_over_limit_table_new(size_t max_entries, struct wr_over_limit_table **out_table)
+enum wr_err wr_over_limit_table_new(size_t max_entries, int64_t flight_us,
+                                    struct wr_over_limit_table **out_table)
 {
-    WR_ASSERT(max_entries > 0);
+    WR_ASSERT(max_entries > 0 && flight_us >= 0);
 
     const size_t n_sets = (max_entries - 1) / WAYS + 1;
     struct wr_over_limit_table *const table =
@@ -249,6 +289,7 @@ enum wr_err wr_over_limit_table_new(size_t max_entries, struct wr_over_limit_tab
     }
     *table = (struct wr_over_limit_table){
         .n_sets = n_sets,
+        .flight_us = flight_us,
         .entries = calloc(n_sets, WAYS * sizeof *table->entries),
     };
     for (size_t i = 0; i < N_STRIPES; i++) {

@@ -22,6 +22,7 @@ struct wr_backend *over_limit_bed_cache_around(struct wr_backend *inner)
 {
     const struct wr_over_limit_cache_options options = {
         .max_entries = OVER_LIMIT_BED_ENTRIES,
+        .flight_us = OVER_LIMIT_BED_FLIGHT_US,
         .clock = &over_limit_bed.clock,
     };
     struct wr_backend *cache = NULL;

@@ -18,6 +18,7 @@
 
 #define SECOND INT64_C(1000000)
 #define OVER_LIMIT_BED_ENTRIES 64
+#define OVER_LIMIT_BED_FLIGHT_US 10000
 
 struct over_limit_bed {
     struct wr_fake_backend fake;

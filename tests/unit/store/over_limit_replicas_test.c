@@ -153,10 +153,32 @@ Test(over_limit_replicas, leaves_the_store_with_the_count_that_it_would_have_alo
     end_replicas();
 }
 
+/* What saturates is given back as it is without a cache. */
+Test(over_limit_replicas, a_refund_meets_a_count_that_is_held_back)
+{
+    begin_replicas();
+    for (int i = 0; i < 6; i++) {
+        (void) put_at(replicas[0], 1, false);
+    }
+    cr_assert(put_at(replicas[0], WR_COUNT_MAX, false).verdict.over);
+    cr_assert(put_at(replicas[0], 1, false).verdict.over);
+    cr_assert_eq(wr_metrics_sum(handed->metrics, WR_METRIC_DESCRIPTORS_CACHED), 2);
+    cr_assert_eq(put_at(replicas[0], WR_COUNT_MAX, true).verdict.remaining, 3);
+    cr_assert(!put_at(replicas[0], 0, false).verdict.over);
+    cr_assert_eq(put_at(replicas[0], 1, false).verdict.remaining, 2);
+    end_replicas();
+}
+
 static uint64_t draw(uint64_t *state, uint64_t n)
 {
     (void) wr_random_next(state);
     return (*state >> 32) % n;
+}
+
+/* When held hits are taken off refunds, what saturates comes out otherwise (over_limit_cache.h). */
+static bool can_saturate(enum wr_charge_mode mode)
+{
+    return mode == WR_CHARGE_BY_COUNT && handed->batch.now.wall_us % (60 * SECOND) < 59 * SECOND;
 }
 
 /* A key has one count, as a rule has. */
@@ -179,6 +201,9 @@ static struct wr_take draw_take(uint64_t *state, enum wr_charge_mode mode)
     take.hits = draw(state, 3);
     take.is_refund = draw(state, 25) == 0;
     take.hits += take.is_refund ? draw(state, 30) : 0;
+    if (can_saturate(mode) && draw(state, take.is_refund ? 4 : 100) == 0) {
+        take.hits = WR_COUNT_MAX - draw(state, 3);
+    }
     take.must_book = !take.is_refund && take.limit.count == WR_COUNT_ALL && draw(state, 25) == 0;
     take.is_enforced = draw(state, 4) != 0;
     return take;
