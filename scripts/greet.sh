@@ -7,7 +7,7 @@
 # wait_and_greet PID PORT_FILE RULES_DIR - prints how to call the server once it has said where it
 # listens, or nothing when it ended before that.
 wait_and_greet() {
-    local pid=$1 port_file=$2 rules=$3 address example grpcurl=grpcurl flags=-plaintext note=
+    local pid=$1 port_file=$2 rules=$3 address example curl method grpcurl=grpcurl flags=-plaintext note=
     until [ -s "$port_file" ]; do
         kill -0 "$pid" 2>/dev/null || return 0
         sleep 0.05
@@ -26,9 +26,12 @@ wait_and_greet() {
         echo "weir serves $rules on $address. No rule there has a limit to try."
         return 0
     }
+    curl=$(sed -n 's/^grpcurl -plaintext //p' <<<"$example")
+    method=${curl##* }
+    curl=${curl% 127.0.0.1:8081 *}
     cat <<EOF
 weir serves $rules on $address. Try it:
-  $grpcurl $flags $(sed -n 's/^grpcurl //p' <<<"$example") ${address#unix:} envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit
+  $grpcurl $flags $curl ${address#unix:} $method
   build/bin/weirctl check --target $address $(sed -n 's/^weirctl check //p' <<<"$example")$note
 EOF
 }

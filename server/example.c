@@ -17,6 +17,9 @@
 #define ARENA_BYTES 4096
 /* As many as weirctl sends. */
 #define MAX_ENTRIES 8
+/* Where weirctl asks when nothing else is said. */
+#define ADDRESS "127.0.0.1:8081"
+#define METHOD "envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 
 struct call {
     struct wr_str domain;
@@ -127,9 +130,9 @@ static void put_calls(const struct call *call, const char *json, const char *des
 {
     const bool has_dash = call->domain.ptr[0] == '-' || descriptor[0] == '-';
 
-    fprintf(out, "grpcurl -d ");
+    fprintf(out, "grpcurl -plaintext -d ");
     put_word(wr_str_of(json), out);
-    fprintf(out, "\nweirctl check %s", has_dash ? "-- " : "");
+    fprintf(out, " " ADDRESS " " METHOD "\nweirctl check %s", has_dash ? "-- " : "");
     put_word(call->domain, out);
     fprintf(out, " ");
     put_word(wr_str_of(descriptor), out);

@@ -162,13 +162,13 @@ def test_an_example_can_be_called_as_it_is_printed(launch, grpcurl):
     server = launch(QUOTED)
     result = weirserver.run(weirserver.binary("weir"), "example", server.rules)
     assert result.returncode == 0, result.stderr
-    said = dict(line.split(" ", 1) for line in result.stdout.splitlines())
+    assert " 127.0.0.1:8081 " in result.stdout.splitlines()[0], result.stdout
+    said = dict(line.replace("127.0.0.1:8081", server.address).split(" ", 1) for line in result.stdout.splitlines())
     words = said["weirctl"].removeprefix("check ")
     ctl = weirserver.run("bash", "-c", f"{weirserver.binary('weirctl')} check --target {server.address} {words}")
     assert ctl.returncode == 0, ctl.stderr
     assert "5/hour" in ctl.stdout.lower()
-    curl = weirserver.run("bash", "-c", f"{grpcurl} -plaintext {said['grpcurl']} {server.address}"
-                                        " envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit")
+    curl = weirserver.run("bash", "-c", f"{grpcurl} {said['grpcurl']}")
     assert curl.returncode == 0, curl.stderr
     assert '"limitRemaining": 3' in curl.stdout
 

@@ -14,6 +14,7 @@ static int example(const char *yaml, char *said, size_t size)
     return run_on_file(wr_example, yaml, false, said, size);
 }
 
+#define BEHIND " 127.0.0.1:8081 envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit\n"
 #define LIMIT "rate_limit: {unit: hour, requests_per_unit: 5}"
 
 Test(example_command, prints_words_that_a_shell_takes_as_they_are)
@@ -22,17 +23,19 @@ Test(example_command, prints_words_that_a_shell_takes_as_they_are)
         const char *yaml, *said;
     } rows[] = {
         {"domain: d\ndescriptors: [{key: k, " LIMIT "}]\n",
-         "grpcurl -d '{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"k\",\"value\":"
-         "\"any\"}]}]}'\n"
-         "weirctl check d k=any\n"},
+         "grpcurl -plaintext -d "
+         "'{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"k\",\"value\":"
+         "\"any\"}]}]}'" BEHIND "weirctl check d k=any\n"},
         {"domain: \"my 'own'\"\ndescriptors: [{key: 'user \"id\"', value: 'a,b=c\\d', " LIMIT
          "}]\n",
-         "grpcurl -d '{\"domain\":\"my '\\''own'\\''\",\"descriptors\":[{\"entries\":[{\"key\":"
-         "\"user \\\"id\\\"\",\"value\":\"a,b=c\\\\d\"}]}]}'\n"
+         "grpcurl -plaintext -d '{\"domain\":\"my "
+         "'\\''own'\\''\",\"descriptors\":[{\"entries\":[{\"key\":"
+         "\"user \\\"id\\\"\",\"value\":\"a,b=c\\\\d\"}]}]}'" BEHIND
          "weirctl check 'my '\\''own'\\''' 'user \"id\"=a\\,b=c\\\\d'\n"},
         {"domain: d\ndescriptors: [{key: -k, value: $x, descriptors: [{key: a=b, " LIMIT "}]}]\n",
-         "grpcurl -d '{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"-k\",\"value\":"
-         "\"$x\"},{\"key\":\"a=b\",\"value\":\"any\"}]}]}'\n"
+         "grpcurl -plaintext -d "
+         "'{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"-k\",\"value\":"
+         "\"$x\"},{\"key\":\"a=b\",\"value\":\"any\"}]}]}'" BEHIND
          "weirctl check -- d '-k=$x,a\\=b=any'\n"},
     };
 
