@@ -10,6 +10,7 @@
 
 #define MAX_DATABASE 65535
 #define MAX_DIGITS 5 /* of a database, or a port */
+#define MAX_SHOWN_PORT 99999
 
 /* What a parse is about: filled from the left to the right of the text. */
 struct parse {
@@ -181,6 +182,19 @@ static enum wr_err check_colons(const struct parse *parse, struct wr_str text)
                                "redis:// before it: redis://USER:PASSWORD@HOST:PORT");
 }
 
+/* Only digits behind the / are shown: who writes no redis:// may mean a password. */
+static enum wr_err refuse_slash(const struct parse *parse, struct wr_str text)
+{
+    static const char remedy[] = "needs redis:// before it: redis://HOST:PORT/DATABASE";
+    const size_t slash = place_of(text, '/');
+    unsigned database = 0;
+
+    return parse_number(part(text, slash + 1, text.len), MAX_DATABASE, &database)
+               ? refuse(parse, "has a database, /%u, behind a HOST:PORT, which %s", database,
+                        remedy)
+               : refuse(parse, "has a / behind a HOST:PORT; a database %s", remedy);
+}
+
 /* The same of any host. None of it is shown: it may hold a password. */
 static enum wr_err check_host(const struct parse *parse, struct wr_str text)
 {
@@ -195,7 +209,41 @@ static enum wr_err check_host(const struct parse *parse, struct wr_str text)
         return refuse(parse, "has a user or password without redis:// before it; write "
                              "redis://USER:PASSWORD@HOST:PORT");
     }
+    if (place_of(text, '/') < text.len) {
+        return refuse_slash(parse, text);
+    }
     return place_of(text, ',') < text.len ? refuse_several(parse) : WR_OK;
+}
+
+/* A number that no port has is shown; what is no number may be a password. */
+static enum wr_err refuse_port(const struct parse *parse, struct wr_str text)
+{
+    unsigned number = 0;
+
+    return parse_number(text, MAX_SHOWN_PORT, &number)
+               ? refuse(parse, "has the port %u, which is no number from 1 to %d", number,
+                        UINT16_MAX)
+               : refuse(
+                     parse,
+                     "has a port that is no number from 1 to %d; allowed is HOST:PORT, and "
+                     "user and password stand before an @, as in redis://USER:PASSWORD@HOST:PORT",
+                     UINT16_MAX);
+}
+
+/* What stands behind a host: nothing, or a port. */
+static enum wr_err parse_port(const struct parse *parse, struct wr_str text, uint16_t *out_port)
+{
+    unsigned number = 0;
+
+    if (text.len == 0) {
+        return WR_OK;
+    }
+    if (text.ptr[0] != ':' || !parse_number(part(text, 1, text.len), UINT16_MAX, &number) ||
+        number == 0) {
+        return refuse_port(parse, part(text, 1, text.len));
+    }
+    *out_port = (uint16_t) number;
+    return WR_OK;
 }
 
 static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uint16_t port,
@@ -205,7 +253,6 @@ static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uin
     const bool is_v6 = bracket < text.len;
     struct wr_str host = is_v6 ? part(text, 1, bracket) : text;
     struct wr_str rest = is_v6 ? part(text, bracket + 1, text.len) : (struct wr_str){text.ptr, 0};
-    unsigned number = port;
     enum wr_err err = check_host(parse, text);
 
     if (err == WR_OK && !is_v6) {
@@ -224,13 +271,11 @@ static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uin
         return refuse(parse, "has no host; allowed is HOST:PORT, redis://HOST:PORT or a path "
                              "that begins with /");
     }
-    if (rest.len > 0 &&
-        (rest.ptr[0] != ':' || !parse_number(part(rest, 1, rest.len), UINT16_MAX, &number) ||
-         number == 0)) {
-        return refuse(parse, "has a port that is no number from 1 to 65535");
+    err = parse_port(parse, rest, &port);
+    if (err != WR_OK) {
+        return err;
     }
-    *out_address =
-        (struct wr_redis_address){.host = copy_text(parse, host), .port = (uint16_t) number};
+    *out_address = (struct wr_redis_address){.host = copy_text(parse, host), .port = port};
     return out_address->host == NULL ? no_memory(parse) : WR_OK;
 }
 
