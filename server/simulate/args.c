@@ -91,6 +91,13 @@ static bool put(const char **place, const char *value, const char *flag, FILE *e
     return true;
 }
 
+static bool set_against(struct wr_sim_args *args, const char *value, FILE *err)
+{
+    char message[WR_LOAD_MESSAGE_SIZE];
+
+    return wr_rate_parse(value, &args->against, message) || refuse(err, "--against: ", message);
+}
+
 static bool set(struct wr_sim_args *args, int flag, const char *value, FILE *err)
 {
     switch (flag) {
@@ -107,8 +114,7 @@ static bool set(struct wr_sim_args *args, int flag, const char *value, FILE *err
         return wr_sim_can_plot(value) ||
                refuse(err, "--plot: the name must end with .svg or .png, unlike ", value);
     case FLAG_AGAINST:
-        return wr_rate_parse(value, &args->against) ||
-               refuse(err, "--against is LIMIT/UNIT, as 600/minute, not ", value);
+        return set_against(args, value, err);
     case FLAG_JSON:
         args->is_json = true;
         return true;

@@ -8,7 +8,8 @@
 #include "limit/unit.h"
 #include "rules/duration.h"
 
-#define MAX_RATE 1000000000
+#define TEXT_OF(number) #number
+#define NUMBER_TEXT(number) TEXT_OF(number)
 
 enum part {
     PART_RATE = 1U << 0,
@@ -36,7 +37,7 @@ static const struct {
     enum part part;
     const char *rule; /* what is right */
 } parts[] = {
-    {"rate", PART_RATE, "a rate is NUMBER/UNIT, as 20/s or 1/100ms"},
+    {"rate", PART_RATE, NULL}, /* wr_rate_parse says */
     {"for", PART_FOR, "a time is one as in rules, as 5m or 1h30m"},
     {"gap", PART_GAP, "a time is one as in rules, as 5ms or 1.5s"},
     {"hits", PART_HITS, "hits is a number from 1"},
@@ -79,18 +80,46 @@ static bool parse_per(const char *text, int64_t *out_us)
     return parse_length(one, out_us);
 }
 
-bool wr_rate_parse(const char *text, struct wr_rate *out_rate)
+/* 0.5, .5 */
+static bool has_fraction(struct wr_str number)
+{
+    const size_t n_whole = wr_number_digits(number);
+    const struct wr_str rest = {.ptr = number.ptr + n_whole, .len = number.len - n_whole};
+
+    return rest.len > 1 && rest.ptr[0] == '.' &&
+           wr_number_digits((struct wr_str){.ptr = rest.ptr + 1, .len = rest.len - 1}) ==
+               rest.len - 1;
+}
+
+/* What keeps `number` from being that of a rate. */
+static const char *fault_of(struct wr_str number)
+{
+    if (number.len > 0 && wr_number_digits(number) == number.len) {
+        return "a rate is at most " NUMBER_TEXT(WR_RATE_MAX) " in its unit, as in rules";
+    }
+    return has_fraction(number) ? "a rate has a whole number; in place of 0.5/s write 1/2s"
+                                : "a rate is NUMBER/UNIT, as 20/s, 600/minute or 1/100ms";
+}
+
+bool wr_rate_parse(const char *text, struct wr_rate *out_rate, char message[WR_LOAD_MESSAGE_SIZE])
 {
     const char *const slash = strchr(text, '/');
+    const struct wr_str number = {.ptr = text, .len = slash == NULL ? 0 : (size_t) (slash - text)};
+    struct wr_rate rate;
 
-    if (slash == NULL) {
-        return false;
+    if (!wr_number_parse(number, WR_RATE_MAX, &rate.hits)) {
+        return refuse(message, fault_of(number), text);
     }
-
-    const struct wr_str number = {.ptr = text, .len = (size_t) (slash - text)};
-
-    return wr_number_parse(number, MAX_RATE, &out_rate->hits) && out_rate->hits > 0 &&
-           parse_per(slash + 1, &out_rate->per_us);
+    if (rate.hits == 0) {
+        return refuse(message, "a rate is 1 or more in its unit", text);
+    }
+    if (!parse_per(slash + 1, &rate.per_us)) {
+        return refuse(message,
+                      "behind its / a rate has a unit or a time as in rules, as s, minute or 100ms",
+                      text);
+    }
+    *out_rate = rate;
+    return true;
 }
 
 /* Of the part that is named so, as far as the kind takes it; N_PARTS: there is none. */
@@ -105,11 +134,12 @@ static size_t index_of(const struct kind *kind, const char *name)
     return i;
 }
 
+/* Of any part but the rate. */
 static bool parse_part(enum part part, const char *value, struct wr_load_spec *spec)
 {
     switch (part) {
     case PART_RATE:
-        return wr_rate_parse(value, &spec->rate);
+        break;
     case PART_FOR:
         return parse_length(value, &spec->duration_us);
     case PART_GAP:
@@ -142,6 +172,9 @@ static bool set(const struct kind *kind, char *text, struct wr_load_spec *spec, 
         return refuse(message, "it is said twice", text);
     }
     *said |= parts[i].part;
+    if (parts[i].part == PART_RATE) {
+        return wr_rate_parse(sign + 1, &spec->rate, message);
+    }
     return parse_part(parts[i].part, sign + 1, spec) || refuse(message, parts[i].rule, sign + 1);
 }
 

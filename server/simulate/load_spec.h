@@ -43,9 +43,12 @@ struct wr_load_spec {
 
 #define WR_LOAD_MESSAGE_SIZE 160
 
-/* NUMBER/LENGTH, where a unit alone is one of it: 20/s, 600/minute, 1/100ms. False when it is no
- * such. */
-bool wr_rate_parse(const char *text, struct wr_rate *out_rate);
+/* The most in its unit, as much as the number of a rule can be: 2^32 - 1. */
+#define WR_RATE_MAX 4294967295
+
+/* NUMBER/LENGTH, where a unit alone is one of it: 20/s, 600/minute, 1/100ms. False: `message` says
+ * what is wrong and what is allowed. */
+bool wr_rate_parse(const char *text, struct wr_rate *out_rate, char message[WR_LOAD_MESSAGE_SIZE]);
 
 /* False: `message` says what is wrong and what is allowed. */
 bool wr_load_spec_parse(const char *text, struct wr_load_spec *out_spec,
