@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 #define FOOT 65
 #define PANEL 90
 #define GAP 60
+#define BAR 3 /* the least height: few hits in a slice are seen beside many in another */
 
 /* ---- What is shown ---- */
 
@@ -120,14 +122,14 @@ static void put_quoted(FILE *out, const char *text)
     (void) fputc('\'', out);
 }
 
-/* Bars, at the slices' middles; those of nothing are left out. */
-static void put_admitted(FILE *out, const struct wr_plot_panel *panel)
+/* Bars, at the slices' middles and no lower than `least`; those of nothing are left out. */
+static void put_admitted(FILE *out, const struct wr_plot_panel *panel, double least)
 {
     fprintf(out, "$admitted << END\n0 0\n");
     for (int64_t i = 0; i < WR_PLOT_SLICES; i++) {
         if (panel->admitted[i] > 0) {
-            fprintf(out, "%.6f %" PRIu64 "\n", seconds(i * panel->slice_us + panel->slice_us / 2),
-                    panel->admitted[i]);
+            fprintf(out, "%.6f %.3f\n", seconds(i * panel->slice_us + panel->slice_us / 2),
+                    fmax((double) panel->admitted[i], least));
         }
     }
     fprintf(out, "END\n");
@@ -147,11 +149,12 @@ static void put_trailing(FILE *out, const struct wr_plot_panel *panel)
     fprintf(out, "END\n");
 }
 
-static void put_panel(FILE *out, const struct wr_plot_panel *panel)
+/* The panel is `height` hits high. */
+static void put_panel(FILE *out, const struct wr_plot_panel *panel, double height)
 {
     static const char line[] = "nohead back dt %d lc rgb '#8a8a8a'\n";
 
-    put_admitted(out, panel);
+    put_admitted(out, panel, height * BAR / PANEL);
     put_trailing(out, panel);
     fprintf(out, "unset arrow\n");
     for (size_t i = 0; i < panel->n_ends; i++) {
@@ -193,18 +196,20 @@ static void put_page(FILE *out, const char *path, size_t n)
     put_quoted(out, path);
     fprintf(out,
             "\nset multiplot layout %zu,1 margins %.4f,%.4f,%.4f,%.4f spacing 0,%.4f title "
-            "'hits let through: in each slice of time (bars), in the trailing window (line)'\n",
+            "'hits let through: in each slice of time (bars, at least %d pixels high), in the "
+            "trailing window (line)'\n",
             n, LEFT / (double) WIDTH, 1 - RIGHT / (double) WIDTH, FOOT / (double) height,
-            1 - HEAD / (double) height, GAP / (double) height);
+            1 - HEAD / (double) height, GAP / (double) height, BAR);
 }
 
 static void draw(FILE *out, const char *path, const struct wr_plot_panel *panels, size_t n)
 {
     const uint64_t top = highest(panels, n);
+    const double height = 1.1 * (double) top;
 
     put_page(out, path, n);
     fprintf(out, "set tics nomirror\nset border 3\nset yrange [0:%.3f]\nset title offset 0,-0.6\n",
-            1.1 * (double) top);
+            height);
     for (size_t i = 0; i < n; i++) {
         if (panels[i].limit > 0 && top / panels[i].limit <= 5) {
             fprintf(out, "set ytics %" PRIu64 "\n", panels[i].limit);
@@ -214,7 +219,7 @@ static void draw(FILE *out, const char *path, const struct wr_plot_panel *panels
         if (i + 1 == n) {
             fprintf(out, "set xlabel '%s'\n", panels[i].x_label);
         }
-        put_panel(out, &panels[i]);
+        put_panel(out, &panels[i], height);
     }
     fprintf(out, "unset multiplot\n");
 }

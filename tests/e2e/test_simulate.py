@@ -128,6 +128,20 @@ def test_the_picture_is_for_light_and_dark_pages(rule, tmp_path):
     assert 'fill="#ffffff"' in picture
 
 
+def test_bars_of_few_hits_can_be_seen(tmp_path):
+    """A hit a slice beside 100 in a moment."""
+    (tmp_path / "few.yaml").write_text("domain: d\ndescriptors: [{key: k, rate_limit: {unit: second, requests_per_unit: "
+                                       "2, algorithm: token_bucket, burst: 100}}]\n", encoding="utf-8")
+    done = simulate("--rule", tmp_path / "few.yaml", "--load", "adversary,for=2m", "--against", "120/m", "--plot",
+                    tmp_path / "out.svg")
+    assert done.returncode == 0, done.stderr
+    bars = re.findall(r"<polygon fill = 'rgb\( 42, 111, 151\)' points = '([^']*)'",
+                      (tmp_path / "out.svg").read_text(encoding="utf-8"))
+    heights = sorted(max(ys) - min(ys) for ys in ([float(point.split(",")[1]) for point in bar.split()] for bar in bars))
+    heights = [height for height in heights if height > 0]  # one of nothing begins the series
+    assert len(heights) > 100 and heights[0] > 2.9 and heights[-1] > 10 * heights[0], heights
+
+
 def test_a_picture_that_cannot_be_written(rule, tmp_path):
     done = simulate("--rule", rule, "--load", "boundary", "--plot", tmp_path / "nowhere/out.svg")
     assert done.returncode == 73 and "No such file or directory" in done.stderr
@@ -310,6 +324,9 @@ def test_documentation_says_what_is_simulated():
      "the text says 1.99, the simulation 2.00"),
     ("docs/algorithms.md", r"<!--=(headroom boundary passed)-->1\.40<!--/-->", "1.40", "1.40 stands outside of marks"),
     ("docs/algorithms.md", r"(<!--=fixed-window boundary) passed-->", r"\1 pased-->", "fixed-window boundary pased"),
+    ("docs/algorithms.md", r"<!--=(sliding_window/5 even passed)-->0\.80", r"<!--=\1-->0.99",
+     "sliding_window/5 even passed: the text says 0.99, the simulation 0.80"),
+    ("docs/figures/boundary.svg", r">token-bucket: at most 1\.10", ">", "there is no title token-bucket"),
     ("docs/figures/boundary.svg", r"headroom: at most 1\.40", "headroom: at most 1.30", "boundary.svg"),
     ("docs/figures/rules/sliding-log.yaml", "600", "660", "the simulation 1.10"),
 ])

@@ -287,6 +287,36 @@ Test(token_bucket, refused_takes_go_on_at_the_new_rate)
     wr_counter_fini(&counter);
 }
 
+/* From 1 an hour to 1000: a look goes on telling the former wait, until a hit restates the debt,
+ * also one that is refused. */
+Test(token_bucket, a_look_after_a_raised_limit_tells_the_former_wait)
+{
+    static const uint64_t bursts[] = {1, 100};
+
+    for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++) {
+        const struct wr_limit hourly = {.requests = 1,
+                                        .length_us = S(3600),
+                                        .algorithm = WR_ALGORITHM_TOKEN_BUCKET,
+                                        .count = WR_COUNT_ADMITTED,
+                                        .burst = 1};
+        struct wr_counter counter;
+
+        wr_counter_init(&counter, &hourly);
+        (void) wr_counter_take(&counter, 1, S(100));
+        counter.limit.requests = 1000;
+        counter.limit.burst = bursts[i];
+        cr_assert_eq(wr_counter_peek(&counter, 0, S(100)).reset_us, S(3600));
+        cr_assert_eq(wr_counter_peek(&counter, 0, S(110)).reset_us, S(3590));
+
+        const struct wr_verdict hit = wr_counter_take(&counter, 1, S(110));
+
+        cr_assert_eq(hit.over, bursts[i] == 1);
+        cr_assert_eq(hit.reset_us, 3590000);
+        cr_assert_eq(wr_counter_peek(&counter, 0, S(110)).reset_us, 3590000);
+        wr_counter_fini(&counter);
+    }
+}
+
 Test(token_bucket, a_stamp_from_a_clock_that_was_ahead_is_cut_to_a_burst)
 {
     static const struct wr_step steps[] = {
