@@ -3,8 +3,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <string.h>
+
+#include "base/number.h"
 
 #define IPV4_SIZE 4
 #define IPV6_SIZE 16
@@ -79,4 +80,22 @@ size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bi
     }
     return is_ipv4 ? write_group(AF_INET, bytes + MAPPED_SIZE, ipv4_bits, out_text)
                    : write_group(AF_INET6, bytes, ipv6_bits, out_text);
+}
+
+bool wr_address_is_prefix(struct wr_str text)
+{
+    const char *const slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
+    char whole[WR_ADDRESS_TEXT_SIZE];
+    uint64_t n_bits;
+
+    if (slash == NULL) {
+        return false;
+    }
+
+    const struct wr_str address = {.ptr = text.ptr, .len = (size_t) (slash - text.ptr)};
+    const struct wr_str bits = {.ptr = slash + 1, .len = text.len - address.len - 1};
+    const bool is_ipv6 = memchr(address.ptr, ':', address.len) != NULL;
+
+    return wr_address_group(address, 32, 128, whole) > 0 &&
+           wr_number_parse(bits, is_ipv6 ? 128 : 32, &n_bits);
 }

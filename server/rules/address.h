@@ -9,6 +9,7 @@
 #ifndef WR_RULES_ADDRESS_H
 #define WR_RULES_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -23,5 +24,8 @@
  */
 size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bits,
                         char out_text[WR_ADDRESS_TEXT_SIZE]);
+
+/* True for an address with the length of a prefix, as 10.0.0.0/8. */
+bool wr_address_is_prefix(struct wr_str text);
 
 #endif

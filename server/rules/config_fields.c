@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
+#include "rules/config_colon.h"
 #include "rules/config_pairs.h"
 #include "rules/config_scalar.h"
 #include "rules/config_text.h"
@@ -38,27 +40,40 @@ static void check_unknown(const struct walk *walk, const struct wr_config_node *
                           const struct wr_config_node *value)
 {
     const enum wr_config_key near = meant(key, value);
-    const char *hint = wr_config_level_keys(walk->level);
-    char suggestion[64];
+    char colon[WR_CONFIG_COLON_HINT_SIZE], suggestion[64];
+    const char *hint = wr_config_colon_hint(key, wr_config_level_keys(walk->level), colon);
 
-    if (near != WR_KEY_COUNT) {
+    if (hint != colon && near != WR_KEY_COUNT) {
         (void) snprintf(suggestion, sizeof suggestion, "did you mean `%s`?",
                         wr_config_key_name(near));
         hint = suggestion;
     }
     wr_config_error(walk->reader, key, walk->path, hint, "unknown key `%.*s`",
                     wr_config_shown(key->text), key->text.ptr);
-    if (near != WR_KEY_COUNT && near != WR_KEY_METADATA && !wr_config_key_is_own(near)) {
+    if (hint != colon && near != WR_KEY_COUNT && near != WR_KEY_METADATA &&
+        !wr_config_key_is_own(near)) {
         check_ignored(walk->reader, near, value, walk->path);
     }
 }
 
-static bool is_text_key(struct walk *walk, const struct wr_config_node *key)
+/* What is left of a number behind a comma: in {a: 1,000} a key 000 without a value. */
+static bool is_behind_comma(const struct wr_config_pair *pair)
 {
+    return pair->key->kind == WR_CONFIG_SCALAR && wr_config_is_null(pair->value) &&
+           pair->key->text.len == 3 && wr_number_digits(pair->key->text) == 3;
+}
+
+static bool is_text_key(struct walk *walk, const struct wr_config_pair *pair)
+{
+    const struct wr_config_node *const key = pair->key;
+
     if (key->kind == WR_CONFIG_SCALAR && wr_scalar_of(key).kind == WR_SCALAR_TEXT) {
         return true;
     }
-    wr_config_error(walk->reader, key, walk->path, wr_config_level_keys(walk->level),
+    wr_config_error(walk->reader, key, walk->path,
+                    is_behind_comma(pair) ? "write a number without commas: in braces they part "
+                                            "keys"
+                                          : wr_config_level_keys(walk->level),
                     "a key must be a word, not %s%.*s",
                     key->kind == WR_CONFIG_SCALAR ? "" : wr_config_kind_name(key->kind),
                     wr_config_shown(key->text), key->text.ptr == NULL ? "" : key->text.ptr);
@@ -84,7 +99,7 @@ static void note_repeated(struct walk *walk, const struct wr_config_node *node,
 
 static void on_pair(struct walk *walk, const struct wr_config_pair *pair)
 {
-    if (!is_text_key(walk, pair->key)) {
+    if (!is_text_key(walk, pair)) {
         return;
     }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/config_grammar.h"
 
+#include "rules/config_colon.h"
 #include "rules/config_fields.h"
 #include "rules/config_limit.h"
 #include "rules/config_metadata.h"
@@ -37,6 +38,8 @@ static void read_metadata(struct wr_config_reader *reader, const struct wr_confi
 static void read_group_ip(struct wr_config_reader *reader, const struct wr_config_node *map,
                           const struct wr_rule_path *path, struct wr_draft_rule *rule)
 {
+    char colon[WR_CONFIG_COLON_HINT_SIZE];
+
     rule->has_group_ip = !wr_config_is_null(map);
     rule->group_ip_place = wr_config_place(reader, map);
     rule->ipv4_bits = (struct wr_draft_number){.number = 32};
@@ -45,7 +48,8 @@ static void read_group_ip(struct wr_config_reader *reader, const struct wr_confi
         return;
     }
     if (map->kind != WR_CONFIG_MAP) {
-        wr_config_error(reader, map, path, "as in `{ipv4: 32, ipv6: 64}`",
+        wr_config_error(reader, map, path,
+                        wr_config_colon_hint(map, "as in `{ipv4: 32, ipv6: 64}`", colon),
                         "`group_ip` must be a map, not %s", wr_config_kind_name(map->kind));
         return;
     }
@@ -112,6 +116,46 @@ static void read_rule_field(struct wr_config_reader *reader, const struct wr_con
     }
 }
 
+/* Nothing at all, where `~` would say that nothing is meant. */
+static bool is_left_empty(const struct wr_config_node *node)
+{
+    return node->kind == WR_CONFIG_SCALAR && node->is_plain && node->text.len == 0;
+}
+
+/* Whether `map`, a rule, has what belongs into a limit beside one. */
+static bool has_keys_of_limit(const struct wr_config_node *map)
+{
+    for (const struct wr_config_item *item = map->first; item != NULL; item = item->next) {
+        const enum wr_config_key key =
+            item->key->kind == WR_CONFIG_SCALAR ? wr_config_key_of(item->key->text) : WR_KEY_COUNT;
+
+        if (key != WR_KEY_COUNT && wr_config_key_belongs(key, WR_LEVEL_LIMIT) &&
+            !wr_config_key_belongs(key, WR_LEVEL_RULE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_empty_limit(struct wr_config_reader *reader, const struct wr_config_node *map,
+                              const struct wr_config_fields *fields,
+                              const struct wr_rule_path *path, const struct wr_draft_rule *rule)
+{
+    for (size_t i = 0; i < fields->n && wr_draft_limits_of(rule).n == 0; i++) {
+        const struct wr_config_field *const field = &fields->all[i];
+
+        if ((field->key == WR_KEY_RATE_LIMIT || field->key == WR_KEY_LIMITS) &&
+            is_left_empty(field->value)) {
+            wr_config_warn(reader, field->value, path,
+                           has_keys_of_limit(map)
+                               ? "indent what belongs to it further than `rate_limit` itself"
+                               : "write a limit there, or remove it",
+                           "`%s` is empty: this descriptor has no limit",
+                           wr_config_key_name(field->key));
+        }
+    }
+}
+
 static void read_rule(struct wr_config_reader *reader, const struct wr_config_item *item,
                       const struct wr_rule_path *parent, size_t depth, size_t number,
                       struct wr_draft_rule *rule)
@@ -134,6 +178,7 @@ static void read_rule(struct wr_config_reader *reader, const struct wr_config_it
             read_rule_field(reader, &fields.all[i], &path, rule);
         }
     }
+    check_empty_limit(reader, map, &fields, &path, rule);
     rule->is_broken = reader->n_errors > n_errors;
     if (children != NULL) {
         read_rules(reader, children, &path, depth + 1, &rule->children, &rule->n_children);
@@ -214,6 +259,7 @@ void wr_config_grammar_read(struct wr_config_reader *reader, const struct wr_con
     static const struct wr_config_node top = {.line = 1, .column = 1};
     struct wr_draft draft = {.source = reader->source, .place = wr_config_place(reader, &top)};
     struct wr_rule_path path = {0};
+    char colon[WR_CONFIG_COLON_HINT_SIZE];
 
     if (root != NULL && root->kind == WR_CONFIG_MAP) {
         path.key = peek_text(root, domain_name);
@@ -226,9 +272,9 @@ void wr_config_grammar_read(struct wr_config_reader *reader, const struct wr_con
                         "the file is empty, it has no `domain`");
         draft.is_broken = true;
     } else if (root->kind != WR_CONFIG_MAP) {
-        wr_config_error(reader, root, NULL, "begin with `domain: NAME`",
-                        "the top of the file must be a map, not %s",
-                        wr_config_kind_name(root->kind));
+        wr_config_error(
+            reader, root, NULL, wr_config_colon_hint(root, "begin with `domain: NAME`", colon),
+            "the top of the file must be a map, not %s", wr_config_kind_name(root->kind));
         draft.is_broken = true;
     } else {
         read_top(reader, root, &path, &draft);

@@ -1,115 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/config_keys.h"
 
-#include <string.h>
+#include "rules/near.h"
 
-#define LETTERS_MAX 32 /* of a name that is looked at for what it was meant to be */
+static const struct wr_str names[] = {
+#define WR_CONFIG_KEY_NAME(id, name, levels) WR_STR(name),
+    WR_CONFIG_KEY_TABLE(WR_CONFIG_KEY_NAME)
+#undef WR_CONFIG_KEY_NAME
+};
 
-static const struct {
-    struct wr_str name;
-    unsigned levels;
-} keys[] = {
-#define WR_CONFIG_KEY_ROW(id, name, levels) {WR_STR(name), (levels)},
-    WR_CONFIG_KEY_TABLE(WR_CONFIG_KEY_ROW)
-#undef WR_CONFIG_KEY_ROW
+static const unsigned levels_of[] = {
+#define WR_CONFIG_KEY_LEVELS(id, name, levels) (levels),
+    WR_CONFIG_KEY_TABLE(WR_CONFIG_KEY_LEVELS)
+#undef WR_CONFIG_KEY_LEVELS
 };
 
 enum wr_config_key wr_config_key_of(struct wr_str name)
 {
-    for (unsigned i = 0; i < WR_KEY_COUNT; i++) {
-        if (wr_str_equal(keys[i].name, name)) {
-            return (enum wr_config_key) i;
-        }
-    }
-    return WR_KEY_COUNT;
-}
-
-/* A name in lower case without '_' and '-'. */
-struct letters {
-    char text[LETTERS_MAX];
-    size_t len;
-};
-
-static bool letters_of(struct wr_str name, struct letters *out)
-{
-    out->len = 0;
-    for (size_t i = 0; i < name.len; i++) {
-        const char c = name.ptr[i];
-
-        if (c == '_' || c == '-') {
-            continue;
-        }
-        if (out->len == LETTERS_MAX) {
-            return false;
-        }
-        out->text[out->len++] = c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
-    }
-    return out->len > 0;
-}
-
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-    const size_t ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
-}
-
-/* Levenshtein's distance: letters put in, left out or replaced. */
-static size_t distance(const struct letters *a, const struct letters *b)
-{
-    size_t row[LETTERS_MAX + 1];
-
-    for (size_t k = 0; k <= b->len; k++) {
-        row[k] = k;
-    }
-    for (size_t i = 1; i <= a->len; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t k = 1; k <= b->len; k++) {
-            const size_t replaced = diagonal + (a->text[i - 1] != b->text[k - 1]);
-
-            diagonal = row[k];
-            row[k] = smallest(replaced, row[k] + 1, row[k - 1] + 1);
-        }
-    }
-    return row[b->len];
+    return (enum wr_config_key) wr_str_place(names, WR_KEY_COUNT, name);
 }
 
 enum wr_config_key wr_config_key_near(struct wr_str name)
 {
-    enum wr_config_key nearest = WR_KEY_COUNT;
-    struct letters meant, known;
-
-    if (!letters_of(name, &meant)) {
-        return WR_KEY_COUNT;
-    }
-
-    size_t least = meant.len / 3 + 1;
-
-    for (unsigned i = 0; i < WR_KEY_COUNT; i++) {
-        if (!letters_of(keys[i].name, &known)) {
-            continue;
-        }
-
-        const size_t d = distance(&meant, &known);
-
-        if (d < least) {
-            least = d;
-            nearest = (enum wr_config_key) i;
-        }
-    }
-    return nearest;
+    return (enum wr_config_key) wr_near_place(names, WR_KEY_COUNT, name);
 }
 
 const char *wr_config_key_name(enum wr_config_key key)
 {
-    return keys[key].name.ptr;
+    return names[key].ptr;
 }
 
 bool wr_config_key_belongs(enum wr_config_key key, enum wr_config_level level)
 {
-    return (keys[key].levels & (unsigned) level) != 0;
+    return (levels_of[key] & (unsigned) level) != 0;
 }
 
 bool wr_config_key_is_own(enum wr_config_key key)
@@ -122,7 +45,7 @@ const char *wr_config_key_home(enum wr_config_key key, enum wr_config_level leve
     if (key == WR_KEY_RATE_LIMIT && level == WR_LEVEL_LIMIT) {
         return "what it holds stands here, without it";
     }
-    switch (keys[key].levels) {
+    switch (levels_of[key]) {
     case WR_LEVEL_TOP:
         return "it belongs to the top of the file";
     case WR_LEVEL_TOP | WR_LEVEL_RULE:

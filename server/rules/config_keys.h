@@ -68,8 +68,7 @@ enum wr_config_key {
 /* The key of that name, by case; WR_KEY_COUNT when there is none. */
 enum wr_config_key wr_config_key_of(struct wr_str name);
 
-/* The key that `name` was probably meant to be; WR_KEY_COUNT when none is near. Case and '_' do not
- * count, else a third of the letters may differ. */
+/* The key that `name` was probably meant to be (rules/near.h); WR_KEY_COUNT when none is near. */
 enum wr_config_key wr_config_key_near(struct wr_str name);
 
 const char *wr_config_key_name(enum wr_config_key key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/config_limit.h"
 
+#include "rules/config_colon.h"
 #include "rules/config_fields.h"
 #include "rules/config_text.h"
 
@@ -21,6 +22,7 @@ bool wr_config_is_list_of_maps(struct wr_config_reader *reader, const struct wr_
                                enum wr_config_key key, const struct wr_rule_path *path)
 {
     bool is_good = true;
+    char colon[WR_CONFIG_COLON_HINT_SIZE];
 
     if (list->kind != WR_CONFIG_LIST) {
         if (wr_config_is_null(list)) {
@@ -33,7 +35,8 @@ bool wr_config_is_list_of_maps(struct wr_config_reader *reader, const struct wr_
     }
     for (const struct wr_config_item *item = list->first; item != NULL; item = item->next) {
         if (item->value->kind != WR_CONFIG_MAP) {
-            wr_config_error(reader, item->value, path, element_of(key),
+            wr_config_error(reader, item->value, path,
+                            wr_config_colon_hint(item->value, element_of(key), colon),
                             "each element of `%s` must be a map, not %s", wr_config_key_name(key),
                             wr_config_is_null(item->value)
                                 ? "nothing"
@@ -80,6 +83,8 @@ static void read_replaces(struct wr_config_reader *reader, const struct wr_confi
 static void read_warm_up(struct wr_config_reader *reader, const struct wr_config_node *map,
                          const struct wr_rule_path *path, struct wr_draft_limit *limit)
 {
+    char colon[WR_CONFIG_COLON_HINT_SIZE];
+
     limit->has_warm_up = !wr_config_is_null(map);
     limit->warm_up_place = wr_config_place(reader, map);
     limit->warm_up_duration = limit->warm_up_start = (struct wr_draft_text){0};
@@ -87,7 +92,8 @@ static void read_warm_up(struct wr_config_reader *reader, const struct wr_config
         return;
     }
     if (map->kind != WR_CONFIG_MAP) {
-        wr_config_error(reader, map, path, "as in `{duration: 30s, start: 0.3}`",
+        wr_config_error(reader, map, path,
+                        wr_config_colon_hint(map, "as in `{duration: 30s, start: 0.3}`", colon),
                         "`warm_up` must be a map, not %s", wr_config_kind_name(map->kind));
         return;
     }
@@ -183,17 +189,20 @@ static void read_limit(struct wr_config_reader *reader, const struct wr_config_n
 void wr_config_limit_read(struct wr_config_reader *reader, const struct wr_config_node *map,
                           const struct wr_rule_path *path, struct wr_draft_rule *rule)
 {
+    char colon[WR_CONFIG_COLON_HINT_SIZE];
+
     if (wr_config_is_null(map)) {
         rule->has_limit = false;
         rule->limit = (struct wr_draft_limit){0};
         return;
     }
     if (map->kind != WR_CONFIG_MAP) {
-        wr_config_error(reader, map, path,
-                        map->kind == WR_CONFIG_LIST
-                            ? "`limits` is for several limits"
-                            : "as in `{unit: minute, requests_per_unit: 10}`",
-                        "`rate_limit` must be a map, not %s", wr_config_kind_name(map->kind));
+        wr_config_error(
+            reader, map, path,
+            map->kind == WR_CONFIG_LIST
+                ? "`limits` is for several limits"
+                : wr_config_colon_hint(map, "as in `{unit: minute, requests_per_unit: 10}`", colon),
+            "`rate_limit` must be a map, not %s", wr_config_kind_name(map->kind));
         return;
     }
     rule->limit.lacks_requests = !rule->has_limit || rule->limit.lacks_requests;

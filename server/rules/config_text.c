@@ -6,6 +6,7 @@
 
 #include "limit/limit.h"
 #include "rules/config_scalar.h"
+#include "rules/near.h"
 
 #define WANTED_SIZE 64
 
@@ -138,6 +139,20 @@ static void warn_spelling(struct wr_config_reader *reader, const struct wr_confi
                    wr_config_key_name(key), wr_config_shown(node->text), node->text.ptr, number);
 }
 
+/* Digits, parted by commas as in 1,000. */
+static bool has_comma(struct wr_str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != ',' && (text.ptr[i] < '0' || text.ptr[i] > '9')) {
+            return false;
+        }
+        n += text.ptr[i] == ',';
+    }
+    return n > 0;
+}
+
 /* What does not fit into 32 bits, or is no whole number at all. */
 static void refuse_whole(struct wr_config_reader *reader, const struct wr_config_node *node,
                          enum wr_config_key key, const struct wr_rule_path *path, bool is_whole)
@@ -152,14 +167,17 @@ static void refuse_whole(struct wr_config_reader *reader, const struct wr_config
         [WR_KEY_IPV6] = {.max = 128},
     };
     const uint32_t max = ranges[key].max == 0 ? UINT32_MAX : ranges[key].max;
+    const char *hint = NULL;
     char wanted[WANTED_SIZE];
 
     (void) snprintf(wanted, sizeof wanted, "a whole number from %" PRIu32 " to %" PRIu32,
                     ranges[key].min, max);
-    refuse_scalar(reader, node, key, path, wanted,
-                  key == WR_KEY_REQUESTS_PER_UNIT && is_whole
-                      ? "`unlimited: true` is a limit that refuses nothing"
-                      : NULL);
+    if (is_whole && key == WR_KEY_REQUESTS_PER_UNIT) {
+        hint = "`unlimited: true` is a limit that refuses nothing";
+    } else if (has_comma(node->text)) {
+        hint = "digits alone, as in 1000";
+    }
+    refuse_scalar(reader, node, key, path, wanted, hint);
 }
 
 bool wr_config_number(struct wr_config_reader *reader, const struct wr_config_node *node,
@@ -202,15 +220,18 @@ bool wr_config_placed_number(struct wr_config_reader *reader, const struct wr_co
     return true;
 }
 
-/* False, after a note that the word is none of the key's. */
+/* False, after a note that the word is none of the key's, which are listed. */
 static bool refuse_word(struct wr_config_reader *reader, const struct wr_config_node *node,
-                        enum wr_config_key key, const struct wr_rule_path *path, const char *hint)
+                        enum wr_config_key key, const struct wr_rule_path *path, const char *list)
 {
+    char near[WR_NEAR_HINT_SIZE];
+
     if (node->text.len == 0) {
         refuse_empty(reader, node, key, path);
     } else {
-        wr_config_error(reader, node, path, hint, "`%.*s` is not a `%s`",
-                        wr_config_shown(node->text), node->text.ptr, wr_config_key_name(key));
+        wr_config_error(reader, node, path, wr_near_hint(node->text, list, near),
+                        "`%.*s` is not a `%s`", wr_config_shown(node->text), node->text.ptr,
+                        wr_config_key_name(key));
     }
     return false;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rules/config_builder.h"
+#include "rules/config_colon.h"
 #include "rules/config_grammar.h"
 #include "rules/config_reader.h"
 
@@ -66,7 +67,7 @@ static void fail_reading(struct stream *stream)
 }
 
 /* What the library does not say about the commonest slips; NULL when it is none of them. */
-static const char *hint_of(const struct stream *stream)
+static const char *hint_of(const struct stream *stream, char colon[WR_CONFIG_COLON_HINT_SIZE])
 {
     const yaml_parser_t *const parser = &stream->parser;
 
@@ -76,7 +77,7 @@ static const char *hint_of(const struct stream *stream)
     if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0) {
         return "quote a text that begins with `*`";
     }
-    return NULL;
+    return wr_config_colon_hint_at(stream->text, parser->problem_mark.line, colon);
 }
 
 static void fail_syntax(struct stream *stream)
@@ -84,13 +85,13 @@ static void fail_syntax(struct stream *stream)
     const yaml_parser_t *const parser = &stream->parser;
     const struct wr_config_node place = at(&parser->problem_mark);
     const char *const context = parser->context == NULL ? "" : parser->context;
-    char begun[48] = "";
+    char colon[WR_CONFIG_COLON_HINT_SIZE], begun[48] = "";
 
     if (parser->context != NULL && parser->context_mark.line < parser->problem_mark.line) {
         (void) snprintf(begun, sizeof begun, " that begins in line %zu",
                         parser->context_mark.line + 1);
     }
-    wr_config_error(stream->builder.reader, &place, NULL, hint_of(stream),
+    wr_config_error(stream->builder.reader, &place, NULL, hint_of(stream, colon),
                     "not readable as YAML: %s%s%s%s", parser->problem,
                     context[0] == '\0' ? "" : " ", context, begun);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "rules/address.h"
 #include "rules/doubt_pass.h"
 #include "rules/reach_check.h"
 #include "rules/replace_check.h"
@@ -20,6 +21,28 @@ static void check_number(const struct wr_doubt_pass *pass, const struct wr_check
                       "write how many, `requests_per_unit: 0` if nobody is to pass",
                       "%s has no `requests_per_unit`: left out it is 0",
                       limits->is_list ? "an element of `limits`" : "`rate_limit`");
+    }
+}
+
+/* Addresses that do not count as such. */
+static void check_addresses(const struct wr_doubt_pass *pass,
+                            const struct wr_check_subject *of_rule,
+                            const struct wr_draft_rule *rule)
+{
+    struct wr_check_subject of_group = *of_rule;
+
+    if (wr_address_is_prefix(rule->value)) {
+        wr_check_warn(pass->check, of_rule,
+                      "`group_ip` without a value counts addresses by prefix, and `10.*` is a "
+                      "pattern for those that begin with it",
+                      "`value: %.*s` is compared letter by letter: no address is within it",
+                      wr_check_shown(rule->value), rule->value.ptr);
+    }
+    of_group.place = rule->group_ip_place;
+    if (rule->has_group_ip && wr_draft_limits_of(rule).n == 0 && rule->n_children == 0) {
+        wr_check_warn(pass->check, &of_group, "add a `rate_limit`, or remove it",
+                      "`group_ip` is on a rule without a limit and without `descriptors`: it "
+                      "matters to limits that requests bring along alone");
     }
 }
 
@@ -56,6 +79,7 @@ static bool check_rules(const struct wr_doubt_pass *pass, struct wr_draft *draft
             .draft = draft, .place = rules[i].place, .path = &path};
         const struct wr_draft_limits limits = wr_draft_limits_of(&rules[i]);
 
+        check_addresses(pass, &subject, &rules[i]);
         for (size_t k = 0; k < limits.n; k++) {
             check_number(pass, &subject, &limits, k);
         }

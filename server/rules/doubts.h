@@ -2,7 +2,7 @@
 /*
  * Warns of what is legal and hardly meant: limits that are never found, that take each other away,
  * that take others away while they are on trial themselves, that replace a name which no limit has,
- * or that are 0 for want of a number.
+ * or that are 0 for want of a number; and of addresses that do not count as such.
  *
  * Threads: owner thread only.
  */

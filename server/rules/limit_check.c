@@ -6,6 +6,8 @@
 #include "limit/token_bucket.h"
 #include "rules/decimal.h"
 #include "rules/limit_pass.h"
+#include "rules/loss_check.h"
+#include "rules/near.h"
 #include "rules/terms.h"
 #include "rules/twin_check.h"
 #include "rules/window_check.h"
@@ -79,6 +81,12 @@ static void check_unlimited(const struct wr_limit_pass *pass)
                       "`unit: %.*s` beside `unlimited: true` has no effect, and is not a unit",
                       wr_check_shown(draft->unit), draft->unit.ptr);
     }
+    /* Messages cannot tell 0 from none. */
+    if (!draft->lacks_requests && (draft->requests_per_unit > 0 || draft->place.spot == NULL)) {
+        wr_check_warn(pass->check, pass->of_limit, "remove one of the two",
+                      "`requests_per_unit: %" PRIu32 "` beside `unlimited: true` has no effect",
+                      draft->requests_per_unit);
+    }
     list_keys(draft, keys);
     for (size_t i = 0; i < N_KEYS; i++) {
         if (keys[i].is_there) {
@@ -121,11 +129,15 @@ static void check_algorithm(const struct wr_limit_pass *pass)
     const struct wr_check_subject subject = wr_limit_pass_at(pass, draft->algorithm.place);
     const struct wr_check_subject of_buckets = wr_limit_pass_at(pass, draft->buckets.place);
     enum wr_algorithm said;
+    char near[WR_NEAR_HINT_SIZE];
 
     if (draft->algorithm.text.len > 0 && !wr_algorithm_of_name(draft->algorithm.text, &said)) {
         wr_check_error(
             pass->check, &subject,
-            "one of fixed_window, sliding_window, sliding_buckets, sliding_log, token_bucket",
+            wr_near_hint(
+                draft->algorithm.text,
+                "one of fixed_window, sliding_window, sliding_buckets, sliding_log, token_bucket",
+                near),
             "`%.*s` is not an `algorithm`", wr_check_shown(draft->algorithm.text),
             draft->algorithm.text.ptr);
         return;
@@ -144,51 +156,6 @@ static void check_algorithm(const struct wr_limit_pass *pass)
         wr_check_error(pass->check, &subject, "sliding_buckets lets as little pass, without bound",
                        "`sliding_log` is for limits up to %d, not %" PRIu64, WR_SLIDING_LOG_MAX,
                        pass->limit.requests);
-    }
-}
-
-/* What a length divided by `n` comes to in whole microseconds, rounded up, as the algorithms do. */
-static int64_t part_us(const struct wr_limit *limit, uint64_t n)
-{
-    return (limit->length_us - 1) / (int64_t) n + 1;
-}
-
-/* Whether `n` parts take over a hundredth longer than what was divided. */
-static bool is_rough(const struct wr_limit *limit, uint64_t n)
-{
-    const int64_t all_us = part_us(limit, n) * (int64_t) n;
-
-    return (all_us - limit->length_us) * 100 > all_us;
-}
-
-/* A token comes, and a bucket lasts, so many whole microseconds: fewer hits may pass than were
- * said. */
-static void check_rounding(const struct wr_limit_pass *pass)
-{
-    const struct wr_limit *const limit = &pass->limit;
-
-    if (limit->length_us <= 0) {
-        return;
-    }
-    if (limit->algorithm == WR_ALGORITHM_TOKEN_BUCKET && limit->requests > 0 &&
-        is_rough(limit, limit->requests)) {
-        const int64_t token_us = part_us(limit, limit->requests);
-
-        wr_check_warn(pass->check, pass->of_limit,
-                      "sliding_window and sliding_buckets count such rates to the last hit",
-                      "`token_bucket` has a token every %" PRId64
-                      " microsecond%s, which makes %" PRId64 " in a window in place of %" PRIu64,
-                      token_us, token_us == 1 ? "" : "s", limit->length_us / token_us,
-                      limit->requests);
-    }
-    if (limit->algorithm == WR_ALGORITHM_SLIDING_BUCKETS && limit->n_buckets > 0 &&
-        limit->n_buckets <= WR_BUCKETS_MAX && is_rough(limit, limit->n_buckets)) {
-        const int64_t bucket_us = part_us(limit, limit->n_buckets);
-
-        wr_check_warn(pass->check, pass->of_limit, "fewer `buckets`, or a longer window",
-                      "%" PRIu32 " buckets of whole microseconds, %" PRId64 " each, last %" PRId64
-                      " microseconds in place of %" PRId64,
-                      limit->n_buckets, bucket_us, bucket_us * limit->n_buckets, limit->length_us);
     }
 }
 
@@ -240,6 +207,22 @@ static void check_climb(const struct wr_limit_pass *pass)
     }
 }
 
+/* What begins with all of the limit. */
+static void check_start(const struct wr_limit_pass *pass)
+{
+    const struct wr_limit *const limit = &pass->limit;
+    const struct wr_check_subject subject = wr_limit_pass_at(pass, pass->draft->warm_up_place);
+
+    if (limit->requests > 0 && limit->warm_up_us > 0 && limit->warm_up_start == limit->requests) {
+        wr_check_warn(pass->check, &subject,
+                      limit->requests > 1 ? "a `start` below 1"
+                                          : "of a limit of 1 there is no smaller part",
+                      "`warm_up` has no effect: the limit begins with all that it climbs to, "
+                      "%" PRIu64,
+                      limit->requests);
+    }
+}
+
 static void check_warm_up(const struct wr_limit_pass *pass)
 {
     const struct wr_draft_limit *const draft = pass->draft;
@@ -261,6 +244,7 @@ static void check_warm_up(const struct wr_limit_pass *pass)
 
     if (check_share(pass, &draft->warm_up_start, "start") && has_duration) {
         check_climb(pass);
+        check_start(pass);
     }
 }
 
@@ -311,6 +295,6 @@ void wr_limit_check(struct wr_check *check, const struct wr_check_subject *of_ru
     check_algorithm(&pass);
     check_headroom(&pass);
     check_warm_up(&pass);
-    check_rounding(&pass);
+    wr_loss_check(&pass);
     wr_twin_check(&pass, limits, index);
 }

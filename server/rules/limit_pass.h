@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One limit under check, and what its checks have in common. Private to limit_check.c,
- * twin_check.c and window_check.c.
+ * loss_check.c, twin_check.c and window_check.c.
  *
  * Threads: owner thread only.
  */

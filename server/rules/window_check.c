@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "rules/duration.h"
+#include "rules/near.h"
 #include "rules/terms.h"
 #include "rules/zone.h"
 
@@ -17,14 +18,15 @@ static void check_unit(const struct wr_limit_pass *pass)
                                     "`window: 90s` in its place";
     const struct wr_check_subject of_unit = wr_limit_pass_at(pass, draft->unit_place);
     const struct wr_check_subject of_multiplier = wr_limit_pass_at(pass, draft->multiplier.place);
+    char near[WR_NEAR_HINT_SIZE];
 
     if (draft->unit.len == 0) {
         wr_check_error(pass->check, &of_unit, units, "%s has no `unit`", pass->name);
         return;
     }
     if (wr_unit_of_name(draft->unit) == WR_UNIT_UNKNOWN) {
-        wr_check_error(pass->check, &of_unit, units, "`%.*s` is not a unit",
-                       wr_check_shown(draft->unit), draft->unit.ptr);
+        wr_check_error(pass->check, &of_unit, wr_near_hint(draft->unit, units, near),
+                       "`%.*s` is not a unit", wr_check_shown(draft->unit), draft->unit.ptr);
     } else if (draft->multiplier.is_set && draft->multiplier.number == 0) {
         wr_check_error(pass->check, &of_multiplier, "1 is what it is without",
                        "`unit_multiplier` must be at least 1");
@@ -98,9 +100,11 @@ static void check_align(const struct wr_limit_pass *pass)
     const struct wr_draft_limit *const draft = pass->draft;
     const struct wr_check_subject subject = wr_limit_pass_at(pass, draft->align.place);
     enum wr_alignment said;
+    char near[WR_NEAR_HINT_SIZE];
 
     if (draft->align.text.len > 0 && !wr_alignment_of_name(draft->align.text, &said)) {
-        wr_check_error(pass->check, &subject, "one of epoch, first_hit, calendar",
+        wr_check_error(pass->check, &subject,
+                       wr_near_hint(draft->align.text, "one of epoch, first_hit, calendar", near),
                        "`%.*s` is not an `align`", wr_check_shown(draft->align.text),
                        draft->align.text.ptr);
         return;

@@ -64,3 +64,22 @@ Test(address, a_text_with_a_nul_is_no_address)
 
     cr_assert_eq(wr_address_group(text, 24, 64, group), 0u);
 }
+
+Test(address, a_prefix_is_an_address_and_how_long_it_is)
+{
+    static const struct {
+        const char *text;
+        bool is_prefix;
+    } rows[] = {
+        {"10.0.0.0/8", true},  {"10.1.2.3/32", true},  {"0.0.0.0/0", true}, {"2001:db8::/32", true},
+        {"::/128", true},      {"10.0.0.0/33", false}, {"::/129", false},   {"10.0.0.0", false},
+        {"10.0.0.0/", false},  {"/8", false},          {"10.0.0/8", false}, {"10.0.0.0/8/9", false},
+        {"10.0.0.0/x", false}, {"10.0.0.0/-1", false}, {"docs/8", false},   {"", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cr_assert_eq(wr_address_is_prefix(wr_str_of(rows[i].text)), rows[i].is_prefix, "%s",
+                     rows[i].text);
+    }
+    cr_assert_not(wr_address_is_prefix((struct wr_str){0}));
+}

@@ -2,6 +2,8 @@
 #include "rules/config_fields.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/rules/texts.h"
 
@@ -41,6 +43,63 @@ Test(config_fields, a_key_is_a_word)
         {"domain: d\n? [a]\n: x\n", "f.yaml:2:3: error: a key must be a word, not a list; the top "
                                     "of a file has `domain`, `descriptors`, `count`\n"},
     };
+
+    EXPECT_NOTES("", rows, "");
+}
+
+Test(config_fields, a_blank_that_is_missing_behind_a_colon_is_told_of)
+{
+    static const struct notes_row rows[] = {
+        {RULE("    rate_limit: {unit:hour, requests_per_unit: 1}\n"),
+         "f.yaml:4:18: error: unknown key `unit:hour` (in d.k); a blank is missing behind the "
+         "colon of `unit:`\n"},
+        {RULE("    colour:red: x\n"),
+         "f.yaml:4:5: error: unknown key `colour:red` (in d.k); a descriptor has `key`"},
+        {"domain: d\ndescriptors:\n- key:k\n", "f.yaml:3:3: error: each element of `descriptors` "
+                                               "must be a map, not a text (in d); a blank "
+                                               "is missing behind the colon of `key:`\n"},
+        {"domain:edge\n", "f.yaml:1:1: error: the top of the file must be a map, not a text; a "
+                          "blank is missing behind the colon of `domain:`\n"},
+        {RULE("    rate_limit:\n      unit:hour\n      requests_per_unit:3\n"),
+         "f.yaml:5:7: error: `rate_limit` must be a map, not a text (in d.k); a blank is missing "
+         "behind the colon of `unit:`\n"},
+        {RULE("    group_ip: ipv4:24\n"),
+         "f.yaml:4:15: error: `group_ip` must be a map, not a text (in d.k); a blank is missing "
+         "behind the colon of `ipv4:`\n"},
+        {RULE("    limits:\n      - unit:hour\n"),
+         "f.yaml:5:9: error: each element of `limits` must be a map, not a text (in d.k); a blank "
+         "is missing behind the colon of `unit:`\n"},
+        {RULE("    rate_limit: {unit: hour, warm_up: duration:30s}\n"),
+         "f.yaml:4:39: error: `warm_up` must be a map, not a text (in d.k); a blank is missing "
+         "behind the colon of `duration:`\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *const notes = notes_of(rows[i].text);
+
+        cr_assert_eq(strncmp(notes, rows[i].notes, strlen(rows[i].notes)), 0, "%s\n%s",
+                     rows[i].text, notes);
+        free(notes);
+    }
+}
+
+Test(config_fields, a_comma_within_a_number_is_told_of)
+{
+#define COMMA "write a number without commas: in braces they part keys\n"
+    static const struct notes_row rows[] = {
+        {RULE("    rate_limit: {unit: hour, requests_per_unit: 1,000}\n"),
+         "f.yaml:4:51: error: a key must be a word, not 000 (in d.k); " COMMA},
+        {RULE("    rate_limit: {unit: hour, requests_per_unit: 1,500,000}\n"),
+         "f.yaml:4:51: error: a key must be a word, not 500 (in d.k); " COMMA
+         "f.yaml:4:55: error: a key must be a word, not 000 (in d.k); " COMMA},
+        {RULE("    rate_limit:\n      unit: hour\n      requests_per_unit: 1,000\n"),
+         "f.yaml:6:26: error: `requests_per_unit` must be a whole number from 0 to 4294967295, not "
+         "1,000 (in d.k); digits alone, as in 1000\n"},
+        {RULE("    rate_limit: {unit: hour, requests_per_unit: '1,000'}\n"),
+         "f.yaml:4:49: error: `requests_per_unit` must be a whole number from 0 to 4294967295, not "
+         "the text \"1,000\" (in d.k); without quotes and without a tag\n"},
+    };
+#undef COMMA
 
     EXPECT_NOTES("", rows, "");
 }

@@ -154,8 +154,7 @@ Test(config_grammar, all_errors_of_a_text_are_found_at_once)
         "user`\n"
         "f.yaml:9:31: error: `shadow_mode` must be true or false, not sometimes (in "
         "d.b.c)\n"
-        "f.yaml:10:37: error: `days` is not a unit (in d.b.e); one of second, minute, hour, day, "
-        "week, month, year; or `window: 90s` in its place\n"
+        "f.yaml:10:37: error: `days` is not a unit (in d.b.e); did you mean `day`?\n"
         "f.yaml:11:6: error: key `a` with no value is already defined at f.yaml:3:6 (in d.a); "
         "join the two into one rule, and their `descriptors` into one list of children\n");
     free(notes);
@@ -200,8 +199,7 @@ Test(config_grammar, wrong_kinds_are_refused)
         {"domain: d\ncount: [all]\n",
          "f.yaml:2:8: error: `count` must be a text, not a list (in d); as in admitted\n"},
         {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, count: All}}]\n",
-         "f.yaml:2:56: error: `All` is not a `count` (in d.a); one of all, admitted, "
-         "all_or_nothing\n"},
+         "f.yaml:2:56: error: `All` is not a `count` (in d.a); did you mean `all`?\n"},
         {"domain: d\ndescriptors: [{key: a, rate_limit: {unit: hour, failure_mode: open}}]\n",
          "f.yaml:2:63: error: `open` is not a `failure_mode` (in d.a); one of error, allow, deny, "
          "local\n"},
@@ -218,4 +216,32 @@ Test(config_grammar, wrong_kinds_are_refused)
         cr_assert_str_eq(notes, rows[i].notes);
         free(notes);
     }
+}
+
+/* The commonest slip of indentation: what belongs to the limit stands beside it. */
+Test(config_grammar, a_limit_that_is_empty_is_told_of)
+{
+#define EMPTY "warning: `rate_limit` is empty: this descriptor has no limit (in d.k); "
+#define ASIDE "indent what belongs to it further than `rate_limit` itself\n"
+#define ALONE "write a limit there, or remove it\n"
+#define BESIDE "has no effect here (in d.k); it belongs into `rate_limit`\n"
+    static const struct notes_row rows[] = {
+        {"    rate_limit:\n    unit: hour\n    requests_per_unit: 3\n",
+         "f.yaml:4:16: " EMPTY ASIDE "f.yaml:5:5: warning: `unit` " BESIDE
+         "f.yaml:6:5: warning: `requests_per_unit` " BESIDE},
+        {"    rate_limit:\n", "f.yaml:4:16: " EMPTY ALONE},
+        {"    rate_limit:\n    descriptors: [{key: x}]\n", "f.yaml:4:16: " EMPTY ALONE},
+        {"    limits:\n",
+         "f.yaml:4:12: warning: `limits` is empty: this descriptor has no limit (in d.k); " ALONE},
+        {"    rate_limit: ~\n", ""},
+        {"    rate_limit: null\n", ""},
+        {"    limits:\n    rate_limit: {unit: hour}\n", ""},
+        {"    rate_limit:\n    limits: [{unit: hour}]\n", ""},
+    };
+#undef EMPTY
+#undef ASIDE
+#undef ALONE
+#undef BESIDE
+
+    EXPECT_NOTES("domain: d\ndescriptors:\n  - key: k\n", rows, "");
 }

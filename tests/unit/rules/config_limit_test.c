@@ -35,7 +35,7 @@ Test(config_limit, layers_and_groups_of_addresses)
          "sliding_buckets, buckets: 1}]",
          ""},
         {"limits: [{unit: hour, warm_up: {duration: 1h, start: 0.5}}, {unit: hour}]", ""},
-        {"limits: [{unit: hour, requests_per_unit: 9, warm_up: {duration: 1h, start: 1}}, {unit: "
+        {"limits: [{unit: hour, requests_per_unit: 9, warm_up: {duration: 1h, start: 0.9}}, {unit: "
          "hour, requests_per_unit: 20, warm_up: {duration: 1h, start: 0.1}}]",
          ""},
         {"limits: [{unit: hour, count: all}, {unit: hour}]", ""},
@@ -61,7 +61,7 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
          "f.yaml:2:39: error: each element of `limits` must be a map, not nothing (in d.a); as in "
          "`- {unit: minute, requests_per_unit: 10}`\n"},
         {"limits: [{unit: hour, requests_per_unit: 4}, {unit: hours}, {}]",
-         "f.yaml:2:76: error: `hours` is not a unit (in d.a); " UNITS "\n"
+         "f.yaml:2:76: error: `hours` is not a unit (in d.a); did you mean `hour`?\n"
          "f.yaml:2:84: error: an element of `limits` has no `unit` (in d.a); " UNITS "\n"},
         {"limits: [{requests_per_unit: 4}]",
          "f.yaml:2:33: error: an element of `limits` has no `unit` (in d.a); " UNITS "\n"},

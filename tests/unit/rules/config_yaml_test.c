@@ -84,6 +84,39 @@ Test(config_yaml, a_star_without_quotes_is_named)
     }
 }
 
+Test(config_yaml, a_blank_that_is_missing_behind_a_colon_is_named)
+{
+    static const struct {
+        const char *text, *hint; /* NULL: none of that kind */
+    } all[] = {
+        {"domain:edge\ndescriptors: []\n", "behind the colon of `domain:` in line 1\n"},
+        {"domain:edge\n\n# the rules\ndescriptors: []\n", "`domain:` in line 1\n"},
+        {"domain: d\ndescriptors:\n  - key:user\n    rate_limit: {}\n", "`key:` in line 3\n"},
+        {"domain: d\ndescriptors:\n  - key: user\n    value:ann\n    rate_limit: {}\n",
+         "`value:` in line 4\n"},
+        {"domain: d\ndescriptors:\n- key: a\n  rate_limit:\n    unit:hour\n"
+         "    requests_per_unit: 3\n",
+         "`unit:` in line 5\n"},
+        {"domain: d\ndescriptors:\n- key: a\n  rate_limit:\n    unit: hour\n"
+         "    requests_per_unit:3\n",
+         "`requests_per_unit:` in line 6\n"},
+        {"domain: d\ndescriptors:\n- key: a\n  value: x\n   rate_limit: {}\n", NULL},
+        {"domain: d\nimage:latest\ndescriptors: []\n", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        char *const notes = notes_of(all[i].text);
+
+        cr_assert_not_null(strstr(notes, "not readable as YAML"), "%s\n%s", all[i].text, notes);
+        if (all[i].hint != NULL) {
+            cr_assert_not_null(strstr(notes, all[i].hint), "%s\n%s", all[i].text, notes);
+        } else {
+            cr_assert_null(strstr(notes, "blank"), "%s\n%s", all[i].text, notes);
+        }
+        free(notes);
+    }
+}
+
 Test(config_yaml, what_is_not_closed_is_told_by_where_it_begins)
 {
     char *const notes = notes_of("domain: d\ndescriptors: [\n  {key: a}\n");

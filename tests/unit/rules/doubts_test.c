@@ -44,6 +44,50 @@ Test(doubts, a_limit_without_a_number_is_told_of)
     }
 }
 
+Test(doubts, addresses_that_do_not_count_as_such_are_told_of)
+{
+#define TEXT "is compared letter by letter: no address is within it (in d.a_"
+#define REMEDY                                                                                     \
+    "); `group_ip` without a value counts addresses by prefix, and `10.*` is a pattern for those " \
+    "that begin with it\n"
+#define ALONE                                                                                      \
+    "f.yaml:2:34: warning: `group_ip` is on a rule without a limit and without `descriptors`: it " \
+    "matters to limits that requests bring along alone (in d.a"
+    static const struct notes_row rows[] = {
+        {"value: 10.0.0.0/8",
+         "f.yaml:2:16: warning: `value: 10.0.0.0/8` " TEXT "10.0.0.0/8" REMEDY},
+        {"value: '2001:db8::/32', rate_limit: {unlimited: true}",
+         "f.yaml:2:16: warning: `value: 2001:db8::/32` " TEXT "2001:db8::/32" REMEDY},
+        {"value: 10.0.0.0", ""},
+        {"value: 10.0.0.0/33", ""},
+        {"value: 10.0.0.0/", ""},
+        {"value: /8", ""},
+        {"value: docs/8", ""},
+        {"value: 10.0.0.0/8/index", ""},
+        {"value: 10.*", ""},
+        {"group_ip: {ipv4: 24}", ALONE "); add a `rate_limit`, or remove it\n"},
+        {"group_ip: {ipv4: 24}, value: 'x*'", ALONE "_x*); add a `rate_limit`, or remove it\n"},
+        {"group_ip: {ipv4: 24}, rate_limit: {unlimited: true}", ""},
+        {"group_ip: {ipv4: 24}, limits: [{unlimited: true}]", ""},
+        {"group_ip: {ipv4: 24}, descriptors: [{key: b}]", ""},
+    };
+#undef TEXT
+#undef REMEDY
+#undef ALONE
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, %s}]\n",
+                        rows[i].text);
+
+        char *const notes = doubts_of(text);
+
+        cr_assert_str_eq(notes, rows[i].notes, "%s%s", text, notes);
+        free(notes);
+    }
+}
+
 static void look(struct texts *texts)
 {
     struct wr_draft *drafts[] = {&texts->drafts[0], &texts->drafts[1]};

@@ -23,11 +23,11 @@ Test(draft, units)
         {"key: a, rate_limit: {unit: ''}",
          "f.yaml:2:43: error: `rate_limit` has no `unit` (in d.a); " UNITS "\n"},
         {"key: a, rate_limit: {unit: hours}",
-         "f.yaml:2:43: error: `hours` is not a unit (in d.a); " UNITS "\n"},
+         "f.yaml:2:43: error: `hours` is not a unit (in d.a); did you mean `hour`?\n"},
         {"key: a, rate_limit: {unit: unknown}",
          "f.yaml:2:43: error: `unknown` is not a unit (in d.a); " UNITS "\n"},
         {"key: a, rate_limit: {unit: 'hour '}",
-         "f.yaml:2:43: error: `hour ` is not a unit (in d.a); " UNITS "\n"},
+         "f.yaml:2:43: error: `hour ` is not a unit (in d.a); did you mean `hour`?\n"},
     };
 
     EXPECT_NOTES(BEFORE, rows, BEHIND);
@@ -37,7 +37,14 @@ Test(draft, unlimited)
 {
     static const struct notes_row rows[] = {
         {"key: a, rate_limit: {unlimited: true}", ""},
-        {"key: a, rate_limit: {unlimited: true, requests_per_unit: 5}", ""},
+        {"key: a, rate_limit: {unlimited: true, count: all, failure_mode: deny, name: x}", ""},
+        {"key: a, rate_limit: {unlimited: true, requests_per_unit: ~}", ""},
+        {"key: a, rate_limit: {unlimited: true, requests_per_unit: 5}",
+         "f.yaml:2:36: warning: `requests_per_unit: 5` beside `unlimited: true` has no effect (in "
+         "d.a); remove one of the two\n"},
+        {"key: a, rate_limit: {unlimited: true, requests_per_unit: 0}",
+         "f.yaml:2:36: warning: `requests_per_unit: 0` beside `unlimited: true` has no effect (in "
+         "d.a); remove one of the two\n"},
         {"key: a, rate_limit: {unlimited: true, unit: hour}",
          "f.yaml:2:60: error: `unit` must not stand beside `unlimited: true` (in d.a); remove one "
          "of the two\n"},

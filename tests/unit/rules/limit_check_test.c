@@ -26,14 +26,12 @@ Test(limit_check, what_makes_sense_is_taken_without_a_word)
         {"unit: hour, requests_per_unit: 1001, algorithm: sliding_log, headroom: 0.999", ""},
         {"unit: hour, requests_per_unit: 10, algorithm: token_bucket, burst: 10", ""},
         {"unit: year, requests_per_unit: 1, algorithm: token_bucket, burst: 142", ""},
-        {"window: 36500d, requests_per_unit: 1, algorithm: token_bucket, warm_up: {duration: 1d, "
+        {"window: 36500d, requests_per_unit: 10, algorithm: token_bucket, warm_up: {duration: 1d, "
          "start: 0.3}",
          ""},
         {"unit: day, algorithm: token_bucket, burst: 4294967295", ""},
         {"unit: hour, requests_per_unit: 10, headroom: '.7', warm_up: {duration: 1h, start: 0.3}",
          ""},
-        {"unit: hour, requests_per_unit: 10, warm_up: {duration: 30s, start: 1}", ""},
-        {"unit: hour, requests_per_unit: 1, warm_up: {duration: 30s, start: 0.3}", ""},
         {"unit: hour, requests_per_unit: 10, algorithm: sliding_window, warm_up: {duration: 30s, "
          "start: 0.3}",
          ""},
@@ -60,6 +58,23 @@ Test(limit_check, a_warm_up_that_ends_within_its_fixed_window_draws_a_warning)
          "f.yaml:2:125: " SHORTER},
     };
 #undef SHORTER
+
+    EXPECT_NOTES(BEFORE, rows, BEHIND);
+}
+
+Test(limit_check, a_warm_up_that_begins_with_all_of_the_limit_draws_a_warning)
+{
+#define USELESS "warning: `warm_up` has no effect: the limit begins with all that it climbs to, "
+    static const struct notes_row rows[] = {
+        {"unit: hour, requests_per_unit: 10, warm_up: {duration: 2h, start: 1}",
+         "f.yaml:2:81: " USELESS "10 (in d.a); a `start` below 1\n"},
+        {"unit: hour, requests_per_unit: 9, warm_up: {duration: 30s, start: 1.0}",
+         "f.yaml:2:80: " USELESS "9 (in d.a); a `start` below 1\n"},
+        {"unit: hour, requests_per_unit: 1, warm_up: {duration: 30s, start: 0.3}",
+         "f.yaml:2:80: " USELESS "1 (in d.a); of a limit of 1 there is no smaller part\n"},
+        {"unit: hour, requests_per_unit: 0, warm_up: {duration: 30s, start: 1}", ""},
+    };
+#undef USELESS
 
     EXPECT_NOTES(BEFORE, rows, BEHIND);
 }
@@ -96,6 +111,24 @@ Test(limit_check, what_makes_no_sense_is_refused_with_place_and_hint)
         {"unit: hour, algorithm: leaky",
          "f.yaml:2:60: error: `leaky` is not an `algorithm` (in d.a); one of fixed_window, "
          "sliding_window, sliding_buckets, sliding_log, token_bucket\n"},
+        {"unit: hour, algorithm: sliding_windw",
+         "f.yaml:2:60: error: `sliding_windw` is not an `algorithm` (in d.a); did you mean "
+         "`sliding_window`?\n"},
+        {"unit: hour, algorithm: token-bucket",
+         "f.yaml:2:60: error: `token-bucket` is not an `algorithm` (in d.a); did you mean "
+         "`token_bucket`?\n"},
+        {"unit: hour, algorithm: Token_Bucket",
+         "f.yaml:2:60: error: `Token_Bucket` is not an `algorithm` (in d.a); did you mean "
+         "`token_bucket`?\n"},
+        {"unit: day, align: calender", "f.yaml:2:55: error: `calender` is not an `align` (in d.a); "
+                                       "did you mean `calendar`?\n"},
+        {"unit: hours", "f.yaml:2:43: error: `hours` is not a unit (in d.a); did you mean "
+                        "`hour`?\n"},
+        {"unit: hour, failure_mode: alow",
+         "f.yaml:2:63: error: `alow` is not a `failure_mode` (in d.a); did you mean `allow`?\n"},
+        {"unit: hour, count: all-or-nothing",
+         "f.yaml:2:56: error: `all-or-nothing` is not a `count` (in d.a); did you mean "
+         "`all_or_nothing`?\n"},
         {"unit: hour, burst: 5", "f.yaml:2:56: error: `burst` has no meaning for `fixed_window` "
                                  "(in d.a); add `algorithm: token_bucket`, or remove it\n"},
         {"unit: hour, algorithm: token_bucket, burst: 0",
