@@ -21,20 +21,43 @@ static int64_t shown_reset_us(int64_t reset_us, int64_t length_us)
     return (reset_us + US_PER_SECOND - 1) / US_PER_SECOND * US_PER_SECOND;
 }
 
-/* Whether the verdict of `a` says more about its descriptor than that of `b`: being over goes
- * before not being so, then the longer wait, or else the fewer left. */
-static bool tells_more(const struct wr_layer *a, const struct wr_layer *b)
+/* Whether a decided layer is over: then the subject is. */
+static bool is_over_any(const struct wr_subject *subject)
+{
+    for (size_t i = 0; i < subject->n_layers; i++) {
+        const struct wr_layer *const layer = &subject->layers[i];
+
+        if (wr_layer_is_decided(layer) && layer->take->verdict.over) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How long until a hit passes. A layer that is not over but has nothing left refuses the next: it
+ * was charged by the call that another one refused. */
+static int64_t wait_for_hit(const struct wr_verdict *verdict)
+{
+    return verdict->remaining == 0 ? verdict->reset_us : 0;
+}
+
+/* Whether the verdict of `a` says more about its descriptor than that of `b`. When that is over:
+ * the longer wait, whichever refused; the one that did, of equals. Else the fewer left. */
+static bool tells_more(const struct wr_layer *a, const struct wr_layer *b, bool is_over)
 {
     const struct wr_verdict *const x = &a->take->verdict, *const y = &b->take->verdict;
 
-    if (x->over != y->over) {
-        return x->over;
+    if (!is_over) {
+        return x->remaining < y->remaining;
     }
-    return x->over ? x->reset_us > y->reset_us : x->remaining < y->remaining;
+
+    const int64_t x_us = wait_for_hit(x), y_us = wait_for_hit(y);
+
+    return x_us != y_us ? x_us > y_us : x->over && !y->over;
 }
 
 /* The layer that is shown of a subject of which one is decided. */
-static const struct wr_layer *shown_layer(const struct wr_subject *subject)
+static const struct wr_layer *shown_layer(const struct wr_subject *subject, bool is_over)
 {
     const struct wr_layer *shown = &subject->layers[0];
 
@@ -42,7 +65,7 @@ static const struct wr_layer *shown_layer(const struct wr_subject *subject)
         const struct wr_layer *const layer = &subject->layers[i];
 
         if (wr_layer_is_decided(layer) &&
-            (!wr_layer_is_decided(shown) || tells_more(layer, shown))) {
+            (!wr_layer_is_decided(shown) || tells_more(layer, shown, is_over))) {
             shown = layer;
         }
     }
@@ -52,10 +75,11 @@ static const struct wr_layer *shown_layer(const struct wr_subject *subject)
 static struct wr_descriptor_status decided_status(const struct wr_decision *decision,
                                                   const struct wr_subject *subject)
 {
-    const struct wr_layer *const layer = shown_layer(subject);
+    const bool is_over = is_over_any(subject);
+    const struct wr_layer *const layer = shown_layer(subject, is_over);
     const struct wr_verdict *const verdict = &layer->take->verdict;
     struct wr_descriptor_status status = {
-        .code = verdict->over ? WR_CODE_OVER_LIMIT : WR_CODE_OK,
+        .code = is_over ? WR_CODE_OVER_LIMIT : WR_CODE_OK,
         .has_limit = true,
         .requests_per_unit = (uint32_t) verdict->enforced, /* memory has a share */
         .unit = layer->unit,
@@ -67,7 +91,7 @@ static struct wr_descriptor_status decided_status(const struct wr_decision *deci
         status.name = layer->rule->name.len > 0 ? layer->rule->name : layer->rule->window;
         status.window = layer->rule->window;
     }
-    if (verdict->over) {
+    if (is_over) {
         wr_metrics_add(decision->frame.metrics, WR_METRIC_DESCRIPTORS_OVER, 1);
         if (wr_subject_is_shadow(subject)) {
             wr_metrics_add(decision->frame.metrics, WR_METRIC_SHADOW_OVER, 1);
