@@ -5,6 +5,7 @@
 
 #include "limit/token_bucket.h"
 #include "rules/decimal.h"
+#include "rules/idle_check.h"
 #include "rules/limit_pass.h"
 #include "rules/loss_check.h"
 #include "rules/near.h"
@@ -297,4 +298,5 @@ void wr_limit_check(struct wr_check *check, const struct wr_check_subject *of_ru
     check_warm_up(&pass);
     wr_loss_check(&pass);
     wr_twin_check(&pass, limits, index);
+    wr_idle_check(&pass, limits, index);
 }

@@ -95,6 +95,31 @@ Test(config_limit, what_is_wrong_with_layers_and_groups_is_refused)
         {"limits: [{unit: hour, failure_mode: deny}, {unit: hour, failure_mode: deny}]",
          "f.yaml:2:67: warning: this limit counts as the one at f.yaml:2:33 does, of which the "
          "tighter alone decides (in d.a); remove one of the two\n"},
+        {"limits: [{window: 5s, requests_per_unit: 1, algorithm: sliding_log}, {window: 20s, "
+         "requests_per_unit: 5, algorithm: sliding_log, warm_up: {duration: 3s, start: 0.2}}]",
+         "f.yaml:2:173: warning: `duration` is no longer than a wait for the limit at f.yaml:2:33: "
+         "this one falls back to its `start` meanwhile, and may refuse who waited as told (in "
+         "d.a); make it longer\n"},
+        {"limits: [{window: 20s, requests_per_unit: 50, burst: 50, algorithm: token_bucket, "
+         "warm_up: {duration: 5s, start: 0.2}}, {window: 5s, requests_per_unit: 1}]",
+         "f.yaml:2:126: warning: `duration` is no longer than a wait for the limit at "
+         "f.yaml:2:144: this one falls back to its `start` meanwhile, and may refuse who waited as "
+         "told (in d.a); make it longer\n"},
+        {"limits: [{window: 20s, requests_per_unit: 50, algorithm: sliding_window, warm_up: "
+         "{duration: 30s, start: 0.2}}, {unit: minute, requests_per_unit: 9}]",
+         "f.yaml:2:117: warning: `duration` is no longer than a wait for the limit at "
+         "f.yaml:2:136: this one falls back to its `start` meanwhile, and may refuse who waited as "
+         "told (in d.a); make it longer\n"},
+        {"limits: [{window: 5s, requests_per_unit: 1}, {window: 20s, requests_per_unit: 5, "
+         "algorithm: sliding_log, warm_up: {duration: 6s, start: 0.2}}]",
+         ""},
+        {"limits: [{unit: hour, requests_per_unit: 1}, {window: 1s, requests_per_unit: 50, "
+         "algorithm: sliding_log, warm_up: {duration: 30s, start: 0.2}}]",
+         ""},
+        {"limits: [{unit: minute, requests_per_unit: 60, algorithm: token_bucket, burst: 60}, "
+         "{window: 20s, requests_per_unit: 5, algorithm: sliding_log, warm_up: {duration: 3s, "
+         "start: 0.2}}]",
+         ""},
         {"limits: [{unit: hour}, {unlimited: true}]",
          "f.yaml:2:47: error: `unlimited: true` must not stand among other limits (in d.a); remove "
          "it, or the others\n"},
