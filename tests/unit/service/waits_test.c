@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of any layers, whatever each of them counts: who is refused and waits as told passes, and who
- * comes sooner does not. In memory, and by the script of the Redis store.
+ * Of any layers that do not warm up, whatever each of them counts: who is refused and waits as told
+ * passes, and who comes sooner does not. In memory, and by the script of the Redis store. A climb
+ * that another layer's wait undoes is warned of: rules/idle_check.h.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
