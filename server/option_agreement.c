@@ -74,6 +74,26 @@ bool wr_options_agree(const struct wr_options *options, FILE *err)
            (options->store != WR_STORE_REDIS || check_redis(options, err));
 }
 
+bool wr_options_keep_groups_apart(const struct wr_options *options)
+{
+    return options->store == WR_STORE_REDIS && options->redis_key_form == WR_REDIS_KEY_REFERENCE &&
+           (options->redis_type == WR_REDIS_CLUSTER ||
+            (options->has_redis_per_second && options->redis_per_second_type == WR_REDIS_CLUSTER));
+}
+
+void wr_options_warn_of_parts(const struct wr_options *options, FILE *err)
+{
+    if (options->stops_when_over && options->redis_type == WR_REDIS_CLUSTER &&
+        wr_options_keep_groups_apart(options)) {
+        fprintf(err,
+                "weir: warning: --stop-increment-when-over-limit "
+                "(STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT) does not hold with --redis-keys "
+                "reference (WEIR_REDIS_KEYS) in a cluster: a limit that is over keeps only those "
+                "from being charged whose keys lie in its slot; leave --redis-keys out when the "
+                "last envoyproxy/ratelimit has gone\n");
+    }
+}
+
 /* What `use` asks for and is not there; WR_OPTION_USED_ALWAYS: nothing. */
 static enum wr_option_use lacking(const struct wr_options *options, enum wr_option_use use)
 {

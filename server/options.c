@@ -251,6 +251,7 @@ bool wr_command_line_parse(int argc, char **argv, FILE *err, struct wr_command_l
     if (line.command == WR_COMMAND_SERVE) {
         wr_idle_options_warn(err);
         wr_options_warn_of_unused(&line.options, &defaults, err);
+        wr_options_warn_of_parts(&line.options, err);
     }
     *out_line = line;
     return true;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "option_agreement.h"
+
 /* The way to Redis and back takes longer than windows below. */
 #define REDIS_MIN_WINDOW_US 10000
 
@@ -12,6 +14,7 @@ struct wr_load_options wr_load_options_of(const struct wr_options *options)
         .merges_domains = options->merges_domains,
         .is_strict = options->is_strict,
         .stops_when_over = options->stops_when_over,
+        .keeps_groups_apart = wr_options_keep_groups_apart(options),
         .min_window_us = options->store == WR_STORE_REDIS ? REDIS_MIN_WINDOW_US : 0,
         .bounds =
             {

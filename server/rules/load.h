@@ -32,6 +32,7 @@ struct wr_load_options {
     bool merges_domains;  /* a domain may be spread over files */
     bool is_strict;       /* a warning refuses its file as an error does */
     bool stops_when_over; /* --stop-increment-when-over-limit is on, which may be said of rules */
+    bool keeps_groups_apart; /* the store may have apart what is to be charged as one, as above */
     int64_t min_window_us; /* the shortest window that the store counts in; a shorter is an error */
     struct wr_config_bounds bounds;
 };

@@ -139,14 +139,32 @@ static bool build_rule(struct wr_tree_builder *builder, const struct wr_draft_ru
            add_calendars(builder, limit, rule) && copy_replaces(arena, limit, rule);
 }
 
-static bool keep_trial(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
-                       const struct wr_rule *rule, struct wr_trial *out_trial)
+static bool write_place(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                        struct wr_str *out_where)
 {
     char where[PLACE_SIZE];
 
     wr_place_format(&draft->place, where, sizeof where);
+    return wr_arena_copy(builder->arena, wr_str_of(where), out_where);
+}
+
+static bool keep_trial(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                       const struct wr_rule *rule, struct wr_trial *out_trial)
+{
     *out_trial = (struct wr_trial){.path = rule->path, .is_shadow = rule->is_shadow};
-    return wr_arena_copy(builder->arena, wr_str_of(where), &out_trial->where);
+    return write_place(builder, draft, &out_trial->where);
+}
+
+/* Keeps the first limit that is charged with others or not at all. */
+static bool note_bound(struct wr_tree_builder *builder, const struct wr_draft_rule *draft,
+                       const struct wr_rule *rule)
+{
+    if (builder->bound.where.len > 0 || rule->is_unlimited ||
+        rule->limit.count != WR_COUNT_ALL_OR_NOTHING) {
+        return true;
+    }
+    builder->bound.path = rule->path;
+    return write_place(builder, draft, &builder->bound.where);
 }
 
 /* Keeps the first limit that may be over without refusing its request, and the first that needs no
@@ -192,7 +210,7 @@ bool wr_node_rules_build(struct wr_tree_builder *builder, const struct wr_rule_p
         rules[i].layer = count_alike(rules, i, &rules[i].limit);
         rules[i].path = shared.path;
         rules[i].metadata = shared.metadata;
-        if (!note_trial(builder, draft, &rules[i])) {
+        if (!note_trial(builder, draft, &rules[i]) || !note_bound(builder, draft, &rules[i])) {
             return false;
         }
     }

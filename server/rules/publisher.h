@@ -19,6 +19,7 @@ struct wr_publisher {
     struct wr_current_rules *current;   /* borrowed; where rules are published */
     struct wr_metrics_block *metrics;   /* borrowed */
     bool stops_when_over;               /* say what that does to the rules, if it does harm */
+    bool keeps_groups_apart;            /* and what the store's way of naming does to them */
     void (*on_rules)(void *context);    /* called behind each publication; may be NULL */
     void *context;                      /* borrowed; of on_rules */
     struct wr_rules *latest, *replaced; /* owned references; NULL: none */

@@ -29,6 +29,7 @@ struct wr_rules {
     bool has_bookings;
     bool has_trial;
     struct wr_trial trial; /* the first, if there is one */
+    struct wr_bound bound; /* the first; without a place: none */
 };
 
 /* A draft in force and its place among all, for a stable order. */
@@ -145,6 +146,9 @@ static bool add_domain(struct wr_rules *rules, struct wr_arena *scratch, struct 
     domain->is_group = builder.has_group || domain->count == WR_COUNT_ALL_OR_NOTHING;
     rules->has_bookings |= builder.has_bookings;
     keep_trial(rules, &builder);
+    if (rules->bound.where.len == 0) {
+        rules->bound = builder.bound;
+    }
     rules->n_limits += builder.n_limits;
     rules->n_domains++;
     wr_pair_table_add(&rules->domains, wr_pair_hash_first(&rules->hash_key, domain->name),
@@ -239,6 +243,11 @@ bool wr_rules_have_bookings(const struct wr_rules *rules)
 const struct wr_trial *wr_rules_first_trial(const struct wr_rules *rules)
 {
     return rules->has_trial ? &rules->trial : NULL;
+}
+
+const struct wr_bound *wr_rules_first_bound(const struct wr_rules *rules)
+{
+    return rules->bound.where.len > 0 ? &rules->bound : NULL;
 }
 
 enum wr_count wr_domain_count(const struct wr_domain *domain)

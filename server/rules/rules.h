@@ -65,6 +65,11 @@ struct wr_trial {
     bool is_shadow;            /* else it is a quota */
 };
 
+/* A limit that is charged with others or not at all, and where it was written. */
+struct wr_bound {
+    struct wr_str where, path; /* as in wr_trial */
+};
+
 /*
  * Builds a snapshot with one reference from those of the `n` checked drafts that are not refused.
  * Copies what it needs. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM when no random key can be drawn.
@@ -89,6 +94,9 @@ bool wr_rules_have_bookings(const struct wr_rules *rules);
 
 /* The first of them, by domain and order of declaration; NULL: there is none. */
 const struct wr_trial *wr_rules_first_trial(const struct wr_rules *rules);
+
+/* The first limit that stands or falls with others; NULL when each stands alone. */
+const struct wr_bound *wr_rules_first_bound(const struct wr_rules *rules);
 
 /* The count of what has no rule that says otherwise. */
 enum wr_count wr_domain_count(const struct wr_domain *domain);

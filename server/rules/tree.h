@@ -46,6 +46,7 @@ struct wr_tree_builder {
     bool has_trial, has_shadow;
     size_t n_quotas;
     struct wr_trial trial, shadow;
+    struct wr_bound bound; /* the first of the domain; without a place: none */
 };
 
 /* Builds a level, and all below, from checked rules, of which it copies what it needs. `path` is of

@@ -258,3 +258,13 @@ def test_stop_increment_draws_a_warning_that_refuses_nothing(check):
     assert status == 0
     assert text.startswith("a.yaml:3:6: warning: with --stop-increment-when-over-limit a limit under `shadow_mode`")
     assert "0 errors, 1 warning, 0 files refused" in text
+
+
+def test_keys_without_a_common_slot_draw_a_warning_that_refuses_nothing(check):
+    files = {"a.yaml": "count: all_or_nothing\n" + GOOD}
+    flags = "--strict", "--store", "redis", "--redis-type", "cluster"
+    assert check(files, *flags)[1] == "1 file, 1 domain, 1 limit: all good\n"
+    status, text = check(files, *flags, "--redis-keys", "reference")
+    assert status == 0
+    assert text.startswith("a.yaml:4:6: warning: with --redis-keys reference in a cluster `all_or_nothing`")
+    assert "0 errors, 1 warning, 0 files refused" in text

@@ -12,6 +12,7 @@ import pytest
 from certificates import Authority
 from delays import Delays
 from oraclelib import rls_pb2
+from redisbed import counted
 from rediscluster import HASTY_MS, PATIENT_MS, Cluster
 from redisserver import Connection, RedisServer, find_server
 from weirserver import eventually, replace, same, wait_until
@@ -36,6 +37,16 @@ descriptors:
 # A sanitized server on a busy machine needs longer than a tuned one; what is looked at here is not time.
 PATIENT = ("--redis-timeout", "20s")
 LETTERS = "abcdef"
+HOURS = "rate_limit: {unit: hour, requests_per_unit: 20}"
+NONE = "rate_limit: {unit: hour, requests_per_unit: 0}"
+ALONE = f"domain: l\ndescriptors:\n  - {{key: k, {HOURS}}}\n  - {{key: full, {NONE}}}\n"
+BOUND = ALONE.replace("domain: l\n", "domain: l\ncount: all_or_nothing\n")
+LAYERS = """
+domain: l
+descriptors:
+  - key: k
+    limits: [{unit: hour, requests_per_unit: 20}, {unit: day, requests_per_unit: 0}]
+"""
 
 
 def make_cluster(settings=(), **more):
@@ -137,6 +148,36 @@ def test_keys_in_several_slots(cluster, serve):
     assert len(cluster.counters()) == 6
     assert len(slots) >= 3
     assert len({cluster.owner_of(slot).port for slot in slots}) >= 2
+
+
+STOP = "--stop-increment-when-over-limit"
+OF_RULES = "`all_or_nothing`, which the limits of one list are too, does not hold"
+OF_STOP = f"warning: {STOP} (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT) does not hold with --redis-keys reference"
+
+
+@pytest.mark.valkey
+@pytest.mark.parametrize("rules, flags, pairs, told", [
+    (LAYERS, (), [["k", "a"]], OF_RULES),
+    (BOUND, (), [["k", "a"], ["full", "b"]], OF_RULES),
+    (ALONE, (STOP,), [["k", "a"], ["full", "b"]], OF_STOP),
+    (ALONE, (), [["k", "a"], ["full", "b"]], None),
+])
+@pytest.mark.parametrize("form", ["reference", "readable"])
+def test_what_lies_apart_under_keys_of_the_reference_is_told_and_counted(cluster, launch, form, rules, flags,
+                                                                         pairs, told):
+    server = launch({"l.yaml": rules}, "--store", "redis", "--redis-type", "cluster", "--redis-url", cluster.url,
+                    "--redis-keys", form, *flags, *PATIENT, program="weir_observed")
+    wait_until(lambda: "health: SERVING" in server.log(), "a server that has reached Redis")
+    is_apart = form == "reference" and told is not None
+    for text in OF_RULES, OF_STOP:
+        assert (text in server.log()) == (is_apart and text == told), server.log()
+    caller = server.caller()
+    for _ in range(3):
+        assert caller.call("l", *[[pair] for pair in pairs])["overall"] == "OVER_LIMIT"
+    of_hours = [key for key in cluster.counters() if b"k" in key and b"86400s" not in key and b"full" not in key]
+    charged = sum(int(cluster.owner_of(cluster.slot_of(key)).call("GET", key)) for key in of_hours)
+    assert charged == (3 if is_apart or told is None else 0)
+    assert counted(server)["store_apart_total"] == (3 if is_apart else 0)
 
 
 @pytest.mark.valkey

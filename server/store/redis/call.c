@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "metrics/metrics.h"
+#include "store/fates.h"
 #include "store/redis/fault.h"
 #include "store/redis/key.h"
 #include "store/redis/link.h"
@@ -203,6 +204,35 @@ static bool is_domain_slot(const struct wr_redis_courier *courier, const struct 
     return courier->has_slots && (take->is_domain_group || batch->mode == WR_CHARGE_STOP);
 }
 
+static bool is_bound(const struct wr_batch *batch, size_t i)
+{
+    return batch->mode == WR_CHARGE_STOP || batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING;
+}
+
+/* Counts the takes that lie apart from the first that they stand or fall with, as keys of the
+ * reference's form do: they have no common slot that would outlast a window. `errands` are in the
+ * order of the batch. False: no memory. */
+static bool count_apart(const struct wr_batch *batch, const struct errand *errands)
+{
+    const size_t *const fates = wr_fates_of(batch);
+    bool *const bound = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *bound);
+    size_t n_apart = 0;
+
+    if (fates == NULL || bound == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        bound[fates[i]] |= is_bound(batch, i);
+    }
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        n_apart += bound[fates[i]] && errands[i].slot != errands[fates[i]].slot;
+    }
+    if (n_apart > 0) {
+        wr_metrics_add(batch->metrics, WR_METRIC_STORE_APART, n_apart);
+    }
+    return true;
+}
+
 /* In order of slots, and of the batch within a slot. NULL: no memory. */
 static struct errand *make_errands(struct wr_redis_courier *courier, const struct wr_batch *batch)
 {
@@ -227,6 +257,10 @@ static struct errand *make_errands(struct wr_redis_courier *courier, const struc
             return NULL;
         }
         errands[i].slot = has_slots ? wr_redis_key_slot(errands[i].key) : 0;
+    }
+    if (has_slots && courier->keys->form == WR_REDIS_KEY_REFERENCE &&
+        !count_apart(batch, errands)) {
+        return NULL;
     }
     if (has_slots) {
         qsort(errands, batch->n_takes, sizeof *errands, compare_errands);

@@ -16,7 +16,9 @@
  * like a hash tag; a pattern that stands for its values has ~ before its key. Not so in the
  * reference's form, which neither escapes nor tells lengths of windows apart. What the reference
  * does not know is told apart there too: the further limits of a rule (…_WINDOW-START|60s), and
- * those of other algorithms and alignments, which have no date (…_|60s|0.4.0).
+ * those of other algorithms and alignments, which have no date (…_|60s|0.4.0). And it has no common
+ * slot: the incumbent's own name, whole, chooses it, and is another in each window, whereas the
+ * windows of the limits beside it go on.
  *
  * Threads: pure functions; the arena belongs to the calling thread.
  */

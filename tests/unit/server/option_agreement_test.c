@@ -123,3 +123,37 @@ Test(option_agreement, what_has_no_effect_is_told_by_what_it_lacks)
         cr_assert_str_eq(said, rows[i].said, "%s: %s", rows[i].flags, said);
     }
 }
+
+#define MOVING REDIS "--redis-keys reference "
+
+/* Where what is to be charged as one lies apart, and whether an option loses its meaning by it. */
+Test(option_agreement, tells_where_counters_have_no_common_slot)
+{
+    static const struct {
+        const char *flags;
+        bool is_apart, is_warned_of;
+    } rows[] = {
+        {"--redis-type cluster --redis-keys reference --stop-increment-when-over-limit", false,
+         false},
+        {REDIS "--redis-type cluster --stop-increment-when-over-limit", false, false},
+        {MOVING "--stop-increment-when-over-limit", false, false},
+        {MOVING "--redis-type cluster", true, false},
+        {MOVING "--redis-type cluster --stop-increment-when-over-limit", true, true},
+        {MOVING "--redis-per-second-type cluster", false, false},
+        {MOVING "--redis-per-second --redis-per-second-url b --redis-per-second-type cluster "
+                "--stop-increment-when-over-limit",
+         true, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct wr_options options = options_of(rows[i].flags);
+        char said[1024] = "";
+        FILE *const err = fmemopen(said, sizeof said, "w");
+
+        wr_options_warn_of_parts(&options, err);
+        fclose(err);
+        cr_assert_eq(wr_options_keep_groups_apart(&options), rows[i].is_apart, "%s", rows[i].flags);
+        cr_assert_eq(strstr(said, "warning: --stop-increment-when-over-limit ") != NULL,
+                     rows[i].is_warned_of, "%s: %s", rows[i].flags, said);
+    }
+}
