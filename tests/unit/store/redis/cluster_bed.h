@@ -4,8 +4,8 @@
  *
  * Threads: the test's thread; what the fakes' threads use is atomic, or guarded by the lock.
  */
-#ifndef WR_TESTS_UNIT_STORE_CLUSTER_BED_H
-#define WR_TESTS_UNIT_STORE_CLUSTER_BED_H
+#ifndef WR_TESTS_UNIT_STORE_REDIS_CLUSTER_BED_H
+#define WR_TESTS_UNIT_STORE_REDIS_CLUSTER_BED_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 #include "store/redis/slots.h"
 #include "store/redis/target.h"
 #include "tests/support/fake_redis.h"
-#include "tests/unit/store/route_bed.h"
+#include "tests/unit/store/redis/route_bed.h"
 
 #define N_NODES 3
 #define N_SCRIPT 16

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/support/failing_malloc.h"
-#include "tests/unit/store/script_charges.h"
+#include "tests/unit/store/redis/script_charges.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 #define DAY WR_SCRIPT_BED_DAY

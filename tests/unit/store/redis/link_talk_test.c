@@ -9,7 +9,7 @@
 #include <hiredis/hiredis.h>
 
 #include "tests/support/capture.h"
-#include "tests/unit/store/link_desk.h"
+#include "tests/unit/store/redis/link_desk.h"
 
 Test(redis_link_talk, replies_come_to_those_who_asked, .timeout = 300)
 {

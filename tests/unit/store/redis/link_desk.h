@@ -4,8 +4,8 @@
  *
  * Threads: the test's thread, but where a field says otherwise.
  */
-#ifndef WR_TESTS_UNIT_STORE_LINK_DESK_H
-#define WR_TESTS_UNIT_STORE_LINK_DESK_H
+#ifndef WR_TESTS_UNIT_STORE_REDIS_LINK_DESK_H
+#define WR_TESTS_UNIT_STORE_REDIS_LINK_DESK_H
 
 #include <semaphore.h>
 #include <stdatomic.h>

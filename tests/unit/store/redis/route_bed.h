@@ -4,8 +4,8 @@
  *
  * Threads: the test's thread, but for told_ready, which is the loop's.
  */
-#ifndef WR_TESTS_UNIT_STORE_ROUTE_BED_H
-#define WR_TESTS_UNIT_STORE_ROUTE_BED_H
+#ifndef WR_TESTS_UNIT_STORE_REDIS_ROUTE_BED_H
+#define WR_TESTS_UNIT_STORE_REDIS_ROUTE_BED_H
 
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "tests/unit/store/link_desk.h"
+#include "tests/unit/store/redis/link_desk.h"
 
 Test(redis_link, closing_ends_what_is_in_flight, .timeout = 300)
 {

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tests/unit/store/link_desk.h"
+#include "tests/unit/store/redis/link_desk.h"
 
 Test(redis_link_connect, what_was_in_flight_is_lost_and_the_next_finds_a_new_connection,
      .timeout = 300)

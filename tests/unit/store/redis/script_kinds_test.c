@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "limit/calendar.h"
-#include "tests/unit/store/script_charges.h"
+#include "tests/unit/store/redis/script_charges.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)
 #define DAY WR_SCRIPT_BED_DAY

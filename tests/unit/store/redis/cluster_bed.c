@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/store/cluster_bed.h"
+#include "tests/unit/store/redis/cluster_bed.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  *
  * Threads: owner thread only.
  */
-#ifndef WR_TESTS_UNIT_STORE_SCRIPT_CHARGES_H
-#define WR_TESTS_UNIT_STORE_SCRIPT_CHARGES_H
+#ifndef WR_TESTS_UNIT_STORE_REDIS_SCRIPT_CHARGES_H
+#define WR_TESTS_UNIT_STORE_REDIS_SCRIPT_CHARGES_H
 
 #include <stddef.h>
 #include <stdint.h>

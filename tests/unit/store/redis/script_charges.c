@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/store/script_charges.h"
+#include "tests/unit/store/redis/script_charges.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

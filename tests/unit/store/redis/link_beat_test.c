@@ -5,7 +5,7 @@
 
 #include "tests/support/capture.h"
 #include "tests/support/wait_for.h"
-#include "tests/unit/store/link_desk.h"
+#include "tests/unit/store/redis/link_desk.h"
 
 Test(redis_link_beat, a_row_of_timeouts_holds_requests_off_until_a_probe_is_answered,
      .timeout = 300)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/store/link_desk.h"
+#include "tests/unit/store/redis/link_desk.h"
 
 #include <criterion/criterion.h>
 #include <hiredis/hiredis.h>

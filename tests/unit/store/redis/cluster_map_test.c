@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "base/clock.h"
-#include "tests/unit/store/cluster_bed.h"
+#include "tests/unit/store/redis/cluster_bed.h"
 
 Test(redis_cluster_map, one_moved_slot_has_the_map_asked_for)
 {

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
-#include "tests/unit/store/script_charges.h"
+#include "tests/unit/store/redis/script_charges.h"
 #include "tests/unit/store/take_rows.h"
 
 #define S(seconds) ((int64_t) (seconds) *1000000)

@@ -11,7 +11,7 @@
 #include "tests/support/capture.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/fake_redis.h"
-#include "tests/unit/store/route_bed.h"
+#include "tests/unit/store/redis/route_bed.h"
 
 #define N 3 /* sentinels, and servers */
 #define NEWS                                                                                       \

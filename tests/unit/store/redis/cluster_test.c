@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "tests/support/failing_malloc.h"
-#include "tests/unit/store/cluster_bed.h"
+#include "tests/unit/store/redis/cluster_bed.h"
 
 /* Whoever waits for a better moment ends up to a pause before the deadline. On a busy machine the
  * last attempt may come too late for that: then once more. The script of the first node begins
