@@ -37,7 +37,8 @@ struct wr_fallback_options {
     struct wr_metrics *metrics;       /* borrowed; where memory's work is counted */
 };
 
-/* Takes both over; `*local` answers inline. WR_ERR_NO_MEMORY: they stay the caller's. */
+/* Takes both over; `*local` answers inline; `out_backend` may be `remote`. WR_ERR_NO_MEMORY: they
+ * stay the caller's. */
 WR_MUST_USE enum wr_err wr_fallback_store_new(const struct wr_fallback_options *options,
                                               struct wr_backend **remote, struct wr_backend **local,
                                               struct wr_backend **out_backend);

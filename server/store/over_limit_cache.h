@@ -54,7 +54,8 @@ struct wr_over_limit_cache_options {
     struct wr_clock *clock; /* borrowed */
 };
 
-/* Takes `*inner` over. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM (no random key): it stays the caller's. */
+/* Takes `*inner` over; `out_backend` may be `inner`. WR_ERR_NO_MEMORY, WR_ERR_SYSTEM (no random
+ * key): `*inner` stays the caller's. */
 WR_MUST_USE enum wr_err wr_over_limit_cache_new(const struct wr_over_limit_cache_options *options,
                                                 struct wr_backend **inner,
                                                 struct wr_backend **out_backend);

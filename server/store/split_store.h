@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "store/backend.h"
 
-/* Takes both over. WR_ERR_NO_MEMORY: they stay the caller's. */
+/* Takes both over; `out_backend` may be `main`. WR_ERR_NO_MEMORY: they stay the caller's. */
 WR_MUST_USE enum wr_err wr_split_store_new(struct wr_backend **main, struct wr_backend **per_second,
                                            struct wr_backend **out_backend);
 
