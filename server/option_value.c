@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
 #include "base/shown.h"
 #include "header_name.h"
 
@@ -109,23 +110,17 @@ static bool parse_duration(const char *text, uint64_t min_us, uint64_t max_us, i
         return false;
     }
     while (*text != '\0') {
-        char *end = NULL;
+        const struct wr_str digits = {.ptr = text, .len = wr_number_digits(wr_str_of(text))};
         size_t unit_len = 0;
+        const int64_t unit_us = duration_unit(text + digits.len, &unit_len);
+        uint64_t number = 0;
 
-        if (*text < '0' || *text > '9') {
-            return false;
-        }
-        errno = 0;
-
-        const unsigned long long number = strtoull(text, &end, 10);
-        const int64_t unit_us = duration_unit(end, &unit_len);
-
-        if (errno != 0 || unit_us == 0 || number > max_us / (uint64_t) unit_us ||
+        if (unit_us == 0 || !wr_number_parse(digits, max_us / (uint64_t) unit_us, &number) ||
             sum_us + number * (uint64_t) unit_us > max_us) {
             return false;
         }
         sum_us += number * (uint64_t) unit_us;
-        text = end + unit_len;
+        text += digits.len + unit_len;
     }
     *out_us = (int64_t) sum_us;
     return sum_us >= min_us;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/number.h"
+
 #define NS_PER_US INT64_C(1000)
 #define DURATION_MAX_NS (WR_DURATION_MAX_US * NS_PER_US)
 
@@ -26,11 +28,6 @@ static const struct unit {
 
 #define N_UNITS (sizeof units / sizeof units[0])
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static struct wr_str skip(struct wr_str text, size_t n)
 {
     return (struct wr_str){.ptr = text.ptr + n, .len = text.len - n};
@@ -39,14 +36,10 @@ static struct wr_str skip(struct wr_str text, size_t n)
 /* Takes the digits that `text` begins with. */
 static struct wr_str take_digits(struct wr_str *text)
 {
-    const char *const begin = text->ptr;
-    size_t n = 0;
+    const struct wr_str digits = {.ptr = text->ptr, .len = wr_number_digits(*text)};
 
-    while (n < text->len && is_digit(text->ptr[n])) {
-        n++;
-    }
-    *text = skip(*text, n);
-    return (struct wr_str){.ptr = begin, .len = n};
+    *text = skip(*text, digits.len);
+    return digits;
 }
 
 static const struct unit *take_unit(struct wr_str *text)
