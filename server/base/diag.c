@@ -39,7 +39,7 @@ static struct wr_str end_of(struct wr_str name, size_t room)
     while (at < name.len && ((unsigned char) name.ptr[at] & 0xc0) == 0x80) {
         at++;
     }
-    return (struct wr_str){.ptr = name.ptr + at, .len = name.len - at};
+    return wr_str_skip(name, at);
 }
 
 static void format_line(const struct wr_place *place, char *text, size_t size)

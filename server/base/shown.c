@@ -54,7 +54,7 @@ bool wr_shown_is_whole(struct wr_str text)
     for (size_t i = 0; i < text.len;) {
         bool stays;
 
-        i += shown_first((struct wr_str){text.ptr + i, text.len - i}, &stays);
+        i += shown_first(wr_str_skip(text, i), &stays);
         if (!stays) {
             return false;
         }
@@ -67,7 +67,7 @@ size_t wr_shown_write(struct wr_str text, char *out, size_t room)
     size_t used = 0;
 
     for (size_t i = 0; i < text.len;) {
-        const struct wr_str rest = {.ptr = text.ptr + i, .len = text.len - i};
+        const struct wr_str rest = wr_str_skip(text, i);
         bool stays;
         const size_t len = shown_first(rest, &stays);
         const size_t n = stays ? len : 1;
@@ -97,10 +97,8 @@ void wr_shown_print(struct wr_str text, FILE *out)
         while (len < text.len && len > sizeof part - 4 && (text.ptr[len] & 0xc0) == 0x80) {
             len--;
         }
-        (void) fwrite(part, 1, wr_shown_write((struct wr_str){text.ptr, len}, part, sizeof part),
-                      out);
-        text.ptr += len;
-        text.len -= len;
+        (void) fwrite(part, 1, wr_shown_write(wr_str_part(text, 0, len), part, sizeof part), out);
+        text = wr_str_skip(text, len);
     }
 }
 

@@ -54,6 +54,13 @@ size_t wr_str_place(const struct wr_str *texts, size_t n, struct wr_str text)
     return i;
 }
 
+size_t wr_str_find(struct wr_str text, char byte)
+{
+    const char *const at = text.len == 0 ? NULL : memchr(text.ptr, byte, text.len);
+
+    return at == NULL ? text.len : (size_t) (at - text.ptr);
+}
+
 int wr_str_compare(struct wr_str a, struct wr_str b)
 {
     const size_t common = a.len < b.len ? a.len : b.len;
@@ -122,8 +129,7 @@ size_t wr_str_utf8_first(struct wr_str text)
 bool wr_str_is_utf8(struct wr_str text)
 {
     for (size_t i = ascii_prefix(text); i < text.len;) {
-        const struct wr_str rest = {.ptr = text.ptr + i, .len = text.len - i};
-        const size_t len = wr_str_utf8_first(rest);
+        const size_t len = wr_str_utf8_first(wr_str_skip(text, i));
 
         if (len == 0) {
             return false;

@@ -34,6 +34,21 @@ bool wr_str_has_prefix(struct wr_str text, struct wr_str prefix);
 
 bool wr_str_has_suffix(struct wr_str text, struct wr_str suffix);
 
+/* The place of the first `byte`; `text.len` when there is none. */
+size_t wr_str_find(struct wr_str text, char byte);
+
+/* From byte `from` to before byte `to` of `text`, which has both. */
+static inline struct wr_str wr_str_part(struct wr_str text, size_t from, size_t to)
+{
+    return (struct wr_str){.ptr = text.ptr + from, .len = to - from};
+}
+
+/* What is behind the first `n` bytes of `text`, which has as many. */
+static inline struct wr_str wr_str_skip(struct wr_str text, size_t n)
+{
+    return wr_str_part(text, n, text.len);
+}
+
 /* <0, 0, >0 as memcmp, the shorter first when one begins the other. */
 int wr_str_compare(struct wr_str a, struct wr_str b);
 

@@ -27,7 +27,7 @@ static enum wr_err parse_unix(struct wr_str path, struct wr_address *out_address
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     if (wr_str_has_prefix(path, slashes)) { /* unix:///run/weir.sock */
-        path = (struct wr_str){.ptr = path.ptr + slashes.len, .len = path.len - slashes.len};
+        path = wr_str_skip(path, slashes.len);
     }
     if (path.len == 0) {
         return refuse("has no path behind unix:", out_reason);
@@ -68,13 +68,13 @@ static bool split(struct wr_str text, struct wr_str *out_host, struct wr_str *ou
     if (colon == 0) {
         return false;
     }
-    *out_port = (struct wr_str){.ptr = text.ptr + colon, .len = text.len - colon};
-    *out_host = (struct wr_str){.ptr = text.ptr, .len = colon - 1};
+    *out_port = wr_str_skip(text, colon);
+    *out_host = wr_str_part(text, 0, colon - 1);
     if (out_host->len > 0 && out_host->ptr[0] == '[') {
         if (out_host->len < 2 || out_host->ptr[out_host->len - 1] != ']') {
             return false;
         }
-        *out_host = (struct wr_str){.ptr = out_host->ptr + 1, .len = out_host->len - 2};
+        *out_host = wr_str_part(*out_host, 1, out_host->len - 1);
     }
     return true;
 }
@@ -131,13 +131,11 @@ enum wr_err wr_address_parse(struct wr_str text, struct wr_address *out_address,
     uint16_t port = 0;
     char host[HOST_SIZE] = "::";
 
-    if (text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL) {
+    if (wr_str_find(text, '\0') < text.len) {
         return refuse("holds a NUL byte", out_reason);
     }
     if (wr_str_has_prefix(text, unix_prefix)) {
-        return parse_unix(
-            (struct wr_str){.ptr = text.ptr + unix_prefix.len, .len = text.len - unix_prefix.len},
-            out_address, out_reason);
+        return parse_unix(wr_str_skip(text, unix_prefix.len), out_address, out_reason);
     }
     if (!split(text, &host_text, &port_text)) {
         return refuse("is neither HOST:PORT nor unix:PATH", out_reason);

@@ -55,7 +55,7 @@ size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bi
     char copy[WR_ADDRESS_TEXT_SIZE];
     unsigned char bytes[IPV6_SIZE];
 
-    if (text.len == 0 || text.len >= sizeof copy || memchr(text.ptr, '\0', text.len) != NULL) {
+    if (text.len == 0 || text.len >= sizeof copy || wr_str_find(text, '\0') < text.len) {
         return 0;
     }
     memcpy(copy, text.ptr, text.len);

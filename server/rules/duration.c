@@ -28,17 +28,12 @@ static const struct unit {
 
 #define N_UNITS (sizeof units / sizeof units[0])
 
-static struct wr_str skip(struct wr_str text, size_t n)
-{
-    return (struct wr_str){.ptr = text.ptr + n, .len = text.len - n};
-}
-
 /* Takes the digits that `text` begins with. */
 static struct wr_str take_digits(struct wr_str *text)
 {
-    const struct wr_str digits = {.ptr = text->ptr, .len = wr_number_digits(*text)};
+    const struct wr_str digits = wr_str_part(*text, 0, wr_number_digits(*text));
 
-    *text = skip(*text, digits.len);
+    *text = wr_str_skip(*text, digits.len);
     return digits;
 }
 
@@ -46,7 +41,7 @@ static const struct unit *take_unit(struct wr_str *text)
 {
     for (size_t i = 0; i < N_UNITS; i++) {
         if (wr_str_has_prefix(*text, units[i].name)) {
-            *text = skip(*text, units[i].name.len);
+            *text = wr_str_skip(*text, units[i].name.len);
             return &units[i];
         }
     }
@@ -103,7 +98,7 @@ static enum wr_duration_fault add_part(int64_t *ns, struct wr_str *text)
     struct wr_str fraction = {0};
 
     if (text->len > 0 && text->ptr[0] == '.') {
-        *text = skip(*text, 1);
+        *text = wr_str_skip(*text, 1);
         fraction = take_digits(text);
     }
     if (whole.len + fraction.len == 0) {

@@ -130,16 +130,16 @@ struct held {
 /* From the first '*' to the last. */
 static size_t inner_len_of(struct wr_str text)
 {
-    const char *const first = text.len == 0 ? NULL : memchr(text.ptr, '*', text.len);
+    const size_t first = wr_str_find(text, '*');
     size_t last = text.len;
 
-    if (first == NULL) {
+    if (first == text.len) {
         return 0;
     }
     while (text.ptr[last - 1] != '*') {
         last--;
     }
-    return last - 1 - (size_t) (first - text.ptr);
+    return last - 1 - first;
 }
 
 static size_t len_of(const struct wr_draft_rule *rule)

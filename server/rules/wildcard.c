@@ -8,17 +8,12 @@ bool wr_wildcard_is(struct wr_str text)
     return text.len > 0 && memchr(text.ptr, '*', text.len) != NULL;
 }
 
-static struct wr_str skip(struct wr_str text, size_t n)
-{
-    return (struct wr_str){.ptr = text.ptr + n, .len = text.len - n};
-}
-
 /* Up to the first '*', which the pattern must hold. */
 static struct wr_str first_piece(struct wr_str pattern)
 {
     const char *const star = memchr(pattern.ptr, '*', pattern.len);
 
-    return (struct wr_str){.ptr = pattern.ptr, .len = (size_t) (star - pattern.ptr)};
+    return wr_str_part(pattern, 0, (size_t) (star - pattern.ptr));
 }
 
 /* Moves `*text` behind the first place where `piece` stands in it; false when there is none. */
@@ -26,7 +21,7 @@ static bool take_piece(struct wr_str *text, struct wr_str piece)
 {
     while (text->len >= piece.len) {
         if (piece.len == 0 || memcmp(text->ptr, piece.ptr, piece.len) == 0) {
-            *text = skip(*text, piece.len);
+            *text = wr_str_skip(*text, piece.len);
             return true;
         }
 
@@ -35,7 +30,7 @@ static bool take_piece(struct wr_str *text, struct wr_str piece)
         if (next == NULL) {
             return false;
         }
-        *text = skip(*text, (size_t) (next - text->ptr));
+        *text = wr_str_skip(*text, (size_t) (next - text->ptr));
     }
     return false;
 }
@@ -51,15 +46,15 @@ bool wr_wildcard_match(struct wr_str pattern, struct wr_str text)
     if (!wr_str_has_prefix(text, head)) {
         return false;
     }
-    text = skip(text, head.len);
-    pattern = skip(pattern, head.len + 1);
+    text = wr_str_skip(text, head.len);
+    pattern = wr_str_skip(pattern, head.len + 1);
     while (wr_wildcard_is(pattern)) {
         const struct wr_str piece = first_piece(pattern);
 
         if (!take_piece(&text, piece)) {
             return false;
         }
-        pattern = skip(pattern, piece.len + 1);
+        pattern = wr_str_skip(pattern, piece.len + 1);
     }
     return wr_str_has_suffix(text, pattern);
 }

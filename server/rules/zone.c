@@ -76,11 +76,6 @@ static size_t size_of(const struct counts *counts, size_t time_size)
            counts->leap * (time_size + 4) + counts->is_standard + counts->is_ut;
 }
 
-static struct wr_str skip(struct wr_str bytes, size_t n)
-{
-    return (struct wr_str){.ptr = bytes.ptr + n, .len = bytes.len - n};
-}
-
 /* A zone being made; `all` has room. Its first transition is at the epoch. */
 struct builder {
     struct wr_zone_transition *all;
@@ -161,14 +156,14 @@ static bool read_rule(struct wr_str rest, struct wr_zone_rule *out_rule, bool *o
     if (rest.len < 2 || rest.ptr[0] != '\n') {
         return false;
     }
-    rest = skip(rest, 1);
+    rest = wr_str_skip(rest, 1);
 
-    const char *const end = memchr(rest.ptr, '\n', rest.len);
+    const size_t end = wr_str_find(rest, '\n');
 
-    if (end == NULL) {
+    if (end == rest.len) {
         return false;
     }
-    rest.len = (size_t) (end - rest.ptr);
+    rest.len = end;
     *out_has_rule = rest.len > 0;
     return rest.len == 0 || wr_zone_rule_parse(rest, out_rule);
 }
@@ -186,7 +181,7 @@ enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
         size_of(&old, 4) > bytes.len - HEADER_SIZE) {
         return WR_ZONE_UNKNOWN;
     }
-    bytes = skip(bytes, HEADER_SIZE + size_of(&old, 4));
+    bytes = wr_str_skip(bytes, HEADER_SIZE + size_of(&old, 4));
     if (!read_header(bytes, &counts) || size_of(&counts, 8) > bytes.len - HEADER_SIZE ||
         counts.type == 0 || counts.leap > 0) {
         return WR_ZONE_UNKNOWN;
@@ -194,7 +189,7 @@ enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
 
     const unsigned char *const data = (const unsigned char *) bytes.ptr + HEADER_SIZE;
 
-    if (!read_rule(skip(bytes, HEADER_SIZE + size_of(&counts, 8)), &rule, &has_rule)) {
+    if (!read_rule(wr_str_skip(bytes, HEADER_SIZE + size_of(&counts, 8)), &rule, &has_rule)) {
         return WR_ZONE_UNKNOWN;
     }
     builder.all = wr_arena_calloc(arena, 1 + counts.time + MAX_RULE_CHANGES, sizeof *builder.all);

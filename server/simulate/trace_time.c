@@ -24,11 +24,6 @@ static const struct scale {
     {0, US_PER_S},
 };
 
-static struct wr_str part(struct wr_str text, size_t from, size_t len)
-{
-    return (struct wr_str){.ptr = text.ptr + from, .len = len};
-}
-
 /* What a point and digits come to, of a whole that is `us`. False for no such. */
 static bool parse_fraction(struct wr_str text, int64_t us, int64_t *out_us)
 {
@@ -37,7 +32,7 @@ static bool parse_fraction(struct wr_str text, int64_t us, int64_t *out_us)
         return true;
     }
     if (text.ptr[0] != '.' || text.len == 1 ||
-        wr_number_digits(part(text, 1, text.len - 1)) != text.len - 1) {
+        wr_number_digits(wr_str_skip(text, 1)) != text.len - 1) {
         return false;
     }
     for (size_t i = 1; i < text.len; i++) {
@@ -50,12 +45,12 @@ static bool parse_fraction(struct wr_str text, int64_t us, int64_t *out_us)
 static enum wr_trace_time_fault parse_number(struct wr_str text, struct wr_trace_time *out_time)
 {
     const size_t n_digits = wr_number_digits(text);
-    const struct wr_str fraction = part(text, n_digits, text.len - n_digits);
+    const struct wr_str fraction = wr_str_skip(text, n_digits);
     const struct scale *scale = scales;
     uint64_t whole = 0;
     int64_t fraction_us = 0;
 
-    if (!wr_number_parse(part(text, 0, n_digits), UINT64_MAX, &whole)) {
+    if (!wr_number_parse(wr_str_part(text, 0, n_digits), UINT64_MAX, &whole)) {
         return n_digits == 0 ? WR_TRACE_TIME_NONE : WR_TRACE_TIME_FAR;
     }
     while (whole < scale->from) {
@@ -80,7 +75,8 @@ static bool parse_digits(struct wr_str text, size_t from, size_t len, uint64_t m
 {
     uint64_t number = 0;
 
-    if (text.len < from + len || !wr_number_parse(part(text, from, len), max, &number)) {
+    if (text.len < from + len ||
+        !wr_number_parse(wr_str_part(text, from, from + len), max, &number)) {
         return false;
     }
     *out = (int64_t) number;
@@ -124,7 +120,7 @@ static bool parse_zone(struct wr_str text, int64_t *out_offset_s)
 static enum wr_trace_time_fault fault_of_zone(struct wr_str text)
 {
     const bool has_sign = text.len > 0 && (text.ptr[0] == '+' || text.ptr[0] == '-');
-    const size_t n_digits = has_sign ? wr_number_digits(part(text, 1, text.len - 1)) : 0;
+    const size_t n_digits = has_sign ? wr_number_digits(wr_str_skip(text, 1)) : 0;
 
     if (text.len == 0) {
         return WR_TRACE_TIME_NO_ZONE;
@@ -137,9 +133,8 @@ size_t wr_trace_time_zone_at(struct wr_str text)
 {
     const size_t n = text.len < N_CLOCK ? text.len : N_CLOCK;
 
-    return n < text.len && text.ptr[n] == '.'
-               ? n + 1 + wr_number_digits(part(text, n + 1, text.len - n - 1))
-               : n;
+    return n < text.len && text.ptr[n] == '.' ? n + 1 + wr_number_digits(wr_str_skip(text, n + 1))
+                                              : n;
 }
 
 /* What begins with a date. */
@@ -154,11 +149,11 @@ static enum wr_trace_time_fault parse_date_time(struct wr_str text, struct wr_tr
         text.ptr[13] != ':' || text.ptr[16] != ':') {
         return WR_TRACE_TIME_NONE;
     }
-    if (!parse_fraction(part(text, N_CLOCK, n - N_CLOCK), US_PER_S, &fraction_us)) {
+    if (!parse_fraction(wr_str_part(text, N_CLOCK, n), US_PER_S, &fraction_us)) {
         return WR_TRACE_TIME_NONE;
     }
-    if (!parse_zone(part(text, n, text.len - n), &offset_s)) {
-        return fault_of_zone(part(text, n, text.len - n));
+    if (!parse_zone(wr_str_skip(text, n), &offset_s)) {
+        return fault_of_zone(wr_str_skip(text, n));
     }
 
     const int64_t at_s = days * 86400 + hours * 3600 + minutes * 60 + seconds - offset_s;

@@ -218,19 +218,16 @@ static uint16_t crc16(struct wr_str bytes)
 /* What stands between the first { and the first } behind it, when that is not nothing. */
 static struct wr_str hash_tag(struct wr_str key)
 {
-    const char *const open = key.len == 0 ? NULL : memchr(key.ptr, '{', key.len);
+    const size_t open = wr_str_find(key, '{');
 
-    if (open == NULL) {
+    if (open == key.len) {
         return key;
     }
 
-    const size_t left = key.len - (size_t) (open + 1 - key.ptr);
-    const char *const close = left == 0 ? NULL : memchr(open + 1, '}', left);
+    const struct wr_str behind = wr_str_skip(key, open + 1);
+    const size_t close = wr_str_find(behind, '}');
 
-    if (close == NULL || close == open + 1) {
-        return key;
-    }
-    return (struct wr_str){.ptr = open + 1, .len = (size_t) (close - open - 1)};
+    return close == 0 || close == behind.len ? key : wr_str_part(behind, 0, close);
 }
 
 uint16_t wr_redis_key_slot(struct wr_str key)

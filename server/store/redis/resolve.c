@@ -326,7 +326,7 @@ struct wr_redis_lookup *wr_redis_resolve(struct wr_redis_resolver *resolver,
         .context = context,
         .name = {.port = port},
     };
-    if (host.len <= HOST_MAX && memchr(host.ptr, '\0', host.len) == NULL) {
+    if (host.len <= HOST_MAX && wr_str_find(host, '\0') == host.len) {
         memcpy(lookup->name.host, host.ptr, host.len);
         begin(lookup);
     } else {

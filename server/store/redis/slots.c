@@ -65,7 +65,7 @@ static struct wr_str text_at(const struct redisReply *map, const char *key)
 /* A node that is to have a host name and has none says "?". */
 static bool is_name(struct wr_str host)
 {
-    return host.len > 0 && host.len <= HOST_MAX && memchr(host.ptr, '\0', host.len) == NULL &&
+    return host.len > 0 && host.len <= HOST_MAX && wr_str_find(host, '\0') == host.len &&
            !wr_str_equal(host, wr_str_of("?"));
 }
 
@@ -273,7 +273,7 @@ bool wr_redis_slots_read_slots(const struct redisReply *reply,
 /* The decimal number at `*at`, which is moved behind it. */
 static bool read_number(struct wr_str text, size_t *at, unsigned max, unsigned *out_number)
 {
-    struct wr_str digits = {.ptr = text.ptr + *at, .len = text.len - *at};
+    struct wr_str digits = wr_str_skip(text, *at);
     uint64_t number = 0;
 
     digits.len = wr_number_digits(digits);
@@ -299,7 +299,7 @@ static bool read_address(struct wr_str text, size_t at, struct wr_redis_redirect
     if (colon < at) {
         return false;
     }
-    redirect->host = (struct wr_str){.ptr = text.ptr + at, .len = colon - at};
+    redirect->host = wr_str_part(text, at, colon);
     at = colon + 1;
     if (!read_number(text, &at, UINT16_MAX, &port) || at != end) {
         return false;

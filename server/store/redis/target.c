@@ -52,19 +52,6 @@ static char *copy_text(const struct parse *parse, struct wr_str text)
     return copy;
 }
 
-static struct wr_str part(struct wr_str text, size_t from, size_t to)
-{
-    return (struct wr_str){.ptr = text.ptr + from, .len = to - from};
-}
-
-/* The place of the first `sign`; the length when there is none. */
-static size_t place_of(struct wr_str text, char sign)
-{
-    const char *const at = text.len == 0 ? NULL : memchr(text.ptr, sign, text.len);
-
-    return at == NULL ? text.len : (size_t) (at - text.ptr);
-}
-
 static size_t last_place_of(struct wr_str text, char sign)
 {
     for (size_t i = text.len; i-- > 0;) {
@@ -82,7 +69,7 @@ static bool take_prefix(struct wr_str *text, const char *prefix)
     if (!wr_str_has_prefix(*text, begin)) {
         return false;
     }
-    *text = part(*text, begin.len, text->len);
+    *text = wr_str_skip(*text, begin.len);
     return true;
 }
 
@@ -136,10 +123,10 @@ static bool decode_percent(char *text)
 static enum wr_err parse_login(const struct parse *parse, struct wr_str text, bool is_escaped,
                                struct wr_redis_login *out_login)
 {
-    const size_t colon = place_of(text, ':');
+    const size_t colon = wr_str_find(text, ':');
     const bool has_user = colon < text.len;
-    char *const user = has_user && colon > 0 ? copy_text(parse, part(text, 0, colon)) : NULL;
-    char *const password = copy_text(parse, has_user ? part(text, colon + 1, text.len) : text);
+    char *const user = has_user && colon > 0 ? copy_text(parse, wr_str_part(text, 0, colon)) : NULL;
+    char *const password = copy_text(parse, has_user ? wr_str_skip(text, colon + 1) : text);
 
     if (password == NULL || (has_user && colon > 0 && user == NULL)) {
         return no_memory(parse);
@@ -160,7 +147,7 @@ static enum wr_err refuse_several(const struct parse *parse)
 /* Digits and colons, perhaps with an IPv4 address or a zone at the end. */
 static bool is_v6_like(struct wr_str text)
 {
-    const size_t end = place_of(text, '%');
+    const size_t end = wr_str_find(text, '%');
 
     for (size_t i = 0; i < end; i++) {
         if (hex_digit(text.ptr[i]) < 0 && text.ptr[i] != ':' && text.ptr[i] != '.') {
@@ -173,7 +160,7 @@ static bool is_v6_like(struct wr_str text)
 /* What a host without brackets cannot have, and what its writer took it for. */
 static enum wr_err check_colons(const struct parse *parse, struct wr_str text)
 {
-    if (last_place_of(text, ':') == place_of(text, ':')) {
+    if (last_place_of(text, ':') == wr_str_find(text, ':')) {
         return WR_OK;
     }
     return refuse(parse, is_v6_like(text)
@@ -186,10 +173,10 @@ static enum wr_err check_colons(const struct parse *parse, struct wr_str text)
 static enum wr_err refuse_slash(const struct parse *parse, struct wr_str text)
 {
     static const char remedy[] = "needs redis:// before it: redis://HOST:PORT/DATABASE";
-    const size_t slash = place_of(text, '/');
+    const size_t slash = wr_str_find(text, '/');
     unsigned database = 0;
 
-    return parse_number(part(text, slash + 1, text.len), MAX_DATABASE, &database)
+    return parse_number(wr_str_skip(text, slash + 1), MAX_DATABASE, &database)
                ? refuse(parse, "has a database, /%u, behind a HOST:PORT, which %s", database,
                         remedy)
                : refuse(parse, "has a / behind a HOST:PORT; a database %s", remedy);
@@ -200,19 +187,19 @@ static enum wr_err check_host(const struct parse *parse, struct wr_str text)
 {
     const bool is_sentinel = parse->target->topology == WR_REDIS_SENTINEL;
 
-    if (is_sentinel && (place_of(text, '@') < text.len || place_of(text, '/') < text.len)) {
+    if (is_sentinel && (wr_str_find(text, '@') < text.len || wr_str_find(text, '/') < text.len)) {
         return refuse(parse, "has more than HOST:PORT of a sentinel; user and password of "
                              "sentinels have options of their own (--redis-sentinel-auth, "
                              "--redis-per-second-sentinel-auth)");
     }
-    if (place_of(text, '@') < text.len) {
+    if (wr_str_find(text, '@') < text.len) {
         return refuse(parse, "has a user or password without redis:// before it; write "
                              "redis://USER:PASSWORD@HOST:PORT");
     }
-    if (place_of(text, '/') < text.len) {
+    if (wr_str_find(text, '/') < text.len) {
         return refuse_slash(parse, text);
     }
-    return place_of(text, ',') < text.len ? refuse_several(parse) : WR_OK;
+    return wr_str_find(text, ',') < text.len ? refuse_several(parse) : WR_OK;
 }
 
 /* A number that no port has is shown; what is no number may be a password. */
@@ -238,9 +225,9 @@ static enum wr_err parse_port(const struct parse *parse, struct wr_str text, uin
     if (text.len == 0) {
         return WR_OK;
     }
-    if (text.ptr[0] != ':' || !parse_number(part(text, 1, text.len), UINT16_MAX, &number) ||
+    if (text.ptr[0] != ':' || !parse_number(wr_str_skip(text, 1), UINT16_MAX, &number) ||
         number == 0) {
-        return refuse_port(parse, part(text, 1, text.len));
+        return refuse_port(parse, wr_str_skip(text, 1));
     }
     *out_port = (uint16_t) number;
     return WR_OK;
@@ -249,10 +236,10 @@ static enum wr_err parse_port(const struct parse *parse, struct wr_str text, uin
 static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uint16_t port,
                               struct wr_redis_address *out_address)
 {
-    const size_t bracket = text.len > 0 && text.ptr[0] == '[' ? place_of(text, ']') : text.len;
+    const size_t bracket = text.len > 0 && text.ptr[0] == '[' ? wr_str_find(text, ']') : text.len;
     const bool is_v6 = bracket < text.len;
-    struct wr_str host = is_v6 ? part(text, 1, bracket) : text;
-    struct wr_str rest = is_v6 ? part(text, bracket + 1, text.len) : (struct wr_str){text.ptr, 0};
+    struct wr_str host = is_v6 ? wr_str_part(text, 1, bracket) : text;
+    struct wr_str rest = is_v6 ? wr_str_skip(text, bracket + 1) : (struct wr_str){text.ptr, 0};
     enum wr_err err = check_host(parse, text);
 
     if (err == WR_OK && !is_v6) {
@@ -262,10 +249,10 @@ static enum wr_err parse_host(const struct parse *parse, struct wr_str text, uin
         return err;
     }
     if (!is_v6) {
-        const size_t colon = place_of(text, ':');
+        const size_t colon = wr_str_find(text, ':');
 
-        host = part(text, 0, colon);
-        rest = part(text, colon, text.len);
+        host = wr_str_part(text, 0, colon);
+        rest = wr_str_skip(text, colon);
     }
     if (host.len == 0) {
         return refuse(parse, "has no host; allowed is HOST:PORT, redis://HOST:PORT or a path "
@@ -296,9 +283,9 @@ static enum wr_err take_login(const struct parse *parse, struct wr_str *text)
         return WR_OK;
     }
 
-    const struct wr_str login = part(*text, 0, at);
+    const struct wr_str login = wr_str_part(*text, 0, at);
 
-    *text = part(*text, at + 1, text->len);
+    *text = wr_str_skip(*text, at + 1);
     return parse_login(parse, login, true, &parse->target->login);
 }
 
@@ -306,20 +293,20 @@ static enum wr_err parse_path(const struct parse *parse, struct wr_str text,
                               struct wr_redis_address *out_address)
 {
     static const struct wr_str database = WR_STR("db=");
-    const size_t mark = place_of(text, '?');
-    const struct wr_str path = part(text, 0, mark);
+    const size_t mark = wr_str_find(text, '?');
+    const struct wr_str path = wr_str_part(text, 0, mark);
 
     if (path.len == 0) {
         return refuse(parse, "has no path of a Unix socket");
     }
     if (mark < text.len) {
-        const struct wr_str query = part(text, mark + 1, text.len);
+        const struct wr_str query = wr_str_skip(text, mark + 1);
 
         if (!wr_str_has_prefix(query, database)) {
             return refuse(parse, "has something else than db=DATABASE behind the ?");
         }
 
-        const enum wr_err err = parse_database(parse, part(query, database.len, query.len));
+        const enum wr_err err = parse_database(parse, wr_str_skip(query, database.len));
 
         if (err != WR_OK) {
             return err;
@@ -336,22 +323,22 @@ static enum wr_err parse_server(const struct parse *parse, struct wr_str text,
     const bool is_secure = take_prefix(&text, "rediss://");
     const bool is_url = is_secure || take_prefix(&text, "redis://");
 
-    if (!is_url && strstr(parse->texts->url, "://") != NULL && place_of(text, '/') < text.len &&
+    if (!is_url && strstr(parse->texts->url, "://") != NULL && wr_str_find(text, '/') < text.len &&
         text.ptr[0] != '/') {
         return refuse(parse, "has an unknown scheme; allowed are redis://, rediss:// and unix://");
     }
     parse->target->has_tls |= is_secure;
     if (is_url) {
         enum wr_err err = take_login(parse, &text);
-        const size_t slash = place_of(text, '/');
+        const size_t slash = wr_str_find(text, '/');
 
         if (err == WR_OK && slash + 1 < text.len) {
-            err = parse_database(parse, part(text, slash + 1, text.len));
+            err = parse_database(parse, wr_str_skip(text, slash + 1));
         }
         if (err != WR_OK) {
             return err;
         }
-        text = part(text, 0, slash);
+        text = wr_str_part(text, 0, slash);
     }
     return parse_host(parse, text, WR_REDIS_PORT, out_address);
 }
@@ -374,8 +361,8 @@ static bool is_host_and_port(struct wr_str text)
     const size_t colon = last_place_of(text, ':');
     unsigned port = 0;
 
-    return place_of(text, '/') == text.len && colon < text.len &&
-           parse_number(part(text, colon + 1, text.len), UINT16_MAX, &port);
+    return wr_str_find(text, '/') == text.len && colon < text.len &&
+           parse_number(wr_str_skip(text, colon + 1), UINT16_MAX, &port);
 }
 
 /* One server's URL can have commas, but no slash unless it is escaped. */
@@ -409,13 +396,12 @@ static enum wr_err parse_single(const struct parse *parse, struct wr_str text,
 /* The next item of a list parted by commas, blanks around it left out. */
 static struct wr_str take_item(struct wr_str *list)
 {
-    const size_t comma = place_of(*list, ',');
-    struct wr_str item = part(*list, 0, comma);
+    const size_t comma = wr_str_find(*list, ',');
+    struct wr_str item = wr_str_part(*list, 0, comma);
 
-    *list = comma < list->len ? part(*list, comma + 1, list->len)
-                              : (struct wr_str){list->ptr + list->len, 0};
+    *list = wr_str_skip(*list, comma < list->len ? comma + 1 : comma);
     while (item.len > 0 && item.ptr[0] == ' ') {
-        item = part(item, 1, item.len);
+        item = wr_str_skip(item, 1);
     }
     while (item.len > 0 && item.ptr[item.len - 1] == ' ') {
         item.len--;
@@ -448,8 +434,8 @@ static enum wr_err parse_sentinel(const struct parse *parse, struct wr_str text,
 {
     const struct wr_str name = take_item(&text);
 
-    if (name.len == 0 || text.len == 0 || place_of(name, '/') < name.len ||
-        place_of(name, '@') < name.len) {
+    if (name.len == 0 || text.len == 0 || wr_str_find(name, '/') < name.len ||
+        wr_str_find(name, '@') < name.len) {
         return refuse(parse, "does not name a primary and its sentinels; with type sentinel "
                              "allowed is NAME,HOST:PORT[,HOST:PORT…]");
     }

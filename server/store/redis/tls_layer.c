@@ -266,7 +266,7 @@ struct wr_redis_layer *wr_redis_tls_layer_new(const struct wr_redis_tls_layer_op
 {
     const struct wr_str name = options->name;
 
-    if (name.len > 0 && memchr(name.ptr, '\0', name.len) != NULL) {
+    if (wr_str_find(name, '\0') < name.len) {
         return NULL;
     }
 

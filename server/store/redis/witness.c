@@ -40,7 +40,7 @@ bool wr_redis_witness_read_address(const struct redisReply *reply,
     const int64_t port = number_of(text_of(reply->element[1]), UINT16_MAX);
 
     if (host.len == 0 || host.len >= sizeof out_witness->host ||
-        memchr(host.ptr, '\0', host.len) != NULL || port <= 0) {
+        wr_str_find(host, '\0') < host.len || port <= 0) {
         return false;
     }
     memcpy(out_witness->host, host.ptr, host.len);
@@ -97,16 +97,12 @@ bool wr_redis_witness_is_news(const struct redisReply *reply, struct wr_str name
     struct wr_str rest = text_of(reply->element[2]);
 
     while (rest.len > 0) {
-        const char *const blank = memchr(rest.ptr, ' ', rest.len);
-        const size_t len = blank != NULL ? (size_t) (blank - rest.ptr) : rest.len;
+        const size_t len = wr_str_find(rest, ' ');
 
-        if (wr_str_equal((struct wr_str){.ptr = rest.ptr, .len = len}, name)) {
+        if (wr_str_equal(wr_str_part(rest, 0, len), name)) {
             return true;
         }
-
-        const size_t skipped = len + (blank != NULL);
-
-        rest = (struct wr_str){.ptr = rest.ptr + skipped, .len = rest.len - skipped};
+        rest = wr_str_skip(rest, len < rest.len ? len + 1 : len);
     }
     return false;
 }

@@ -52,6 +52,37 @@ Test(str, equality_and_order)
     }
 }
 
+Test(str, a_byte_parts_a_text)
+{
+    static const struct {
+        struct wr_str text;
+        char byte;
+        size_t at;
+        struct wr_str before, behind;
+    } rows[] = {
+        {WR_STR("a:b"), ':', 1, WR_STR("a"), WR_STR(":b")},
+        {WR_STR("a:b:c"), ':', 1, WR_STR("a"), WR_STR(":b:c")},
+        {WR_STR(":"), ':', 0, WR_STR(""), WR_STR(":")},
+        {WR_STR("a:"), ':', 1, WR_STR("a"), WR_STR(":")},
+        {WR_STR("ab"), ':', 2, WR_STR("ab"), WR_STR("")},
+        {WR_STR("ab"), '\0', 2, WR_STR("ab"), WR_STR("")},
+        {WR_STR("a\0b"), '\0', 1, WR_STR("a"), WR_STR("\0b")},
+        {WR_STR("a\xff"), '\xff', 1, WR_STR("a"), WR_STR("\xff")},
+        {WR_STR(""), ':', 0, WR_STR(""), WR_STR("")},
+        {{NULL, 0}, ':', 0, {NULL, 0}, {NULL, 0}},
+    };
+
+    for (size_t i = 0; i < N_OF(rows); i++) {
+        const struct wr_str text = rows[i].text;
+        const size_t at = wr_str_find(text, rows[i].byte);
+
+        cr_assert_eq(at, rows[i].at, "row %zu", i);
+        cr_assert(wr_str_equal(wr_str_part(text, 0, at), rows[i].before), "row %zu", i);
+        cr_assert(wr_str_equal(wr_str_part(text, at, text.len), rows[i].behind), "row %zu", i);
+        cr_assert(wr_str_equal(wr_str_skip(text, at), rows[i].behind), "row %zu", i);
+    }
+}
+
 Test(str, prefixes_and_suffixes)
 {
     static const struct {
