@@ -7,8 +7,6 @@
  */
 #include "rules/reach_check.h"
 
-#include <string.h>
-
 #include "rules/doubts.h"
 #include "rules/level_wildcards.h"
 #include "rules/pair_table.h"

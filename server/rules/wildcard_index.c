@@ -3,7 +3,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * What some patterns begin with, or end with. Those of a table are sorted; a suffix is read from

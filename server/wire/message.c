@@ -3,7 +3,6 @@
 
 #include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
-#include <string.h>
 
 struct allocator {
     struct wr_arena *arena;

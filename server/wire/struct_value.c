@@ -2,7 +2,6 @@
 #include "wire/struct_value.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "wire/fields.h"

@@ -10,7 +10,6 @@
 #include <grpc/grpc_security.h>
 #include <grpc/slice.h>
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

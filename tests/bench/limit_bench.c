@@ -5,7 +5,7 @@
  *
  * usage: limit_bench [TAKES]; in a round.
  */
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "limit/algorithm.h"

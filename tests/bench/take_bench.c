@@ -7,7 +7,6 @@
  * usage: take_bench [TAKES]; of a thread in a round.
  */
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 

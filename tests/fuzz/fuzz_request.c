@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"

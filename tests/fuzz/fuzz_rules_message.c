@@ -5,7 +5,6 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/assert.h"

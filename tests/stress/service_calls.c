@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"
 #include "rpc/decide.h"

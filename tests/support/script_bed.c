@@ -4,7 +4,6 @@
 #include <hiredis/hiredis.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/assert.h"
 

@@ -2,7 +2,6 @@
 #include "rpc/grpc/unpack.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/redis/replies.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

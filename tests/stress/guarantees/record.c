@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/stress/guarantees/record.h"
 
-#include <stddef.h>
-
 void wr_record_add(struct wr_record *record, int64_t at_us, uint64_t hits,
                    struct wr_allowance allowance)
 {

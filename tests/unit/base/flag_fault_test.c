@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 static const struct option flags[] = {
     {"alpha", required_argument, NULL, WR_FLAG_FIRST},

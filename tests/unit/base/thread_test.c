@@ -5,7 +5,6 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 struct seen {
     pthread_t thread;

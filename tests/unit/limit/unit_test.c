@@ -2,7 +2,7 @@
 #include "limit/unit.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
+#include <stdint.h>
 
 /* Numbers of RateLimitResponse.RateLimit.Unit, lengths of the incumbent. */
 static const struct {

@@ -2,7 +2,6 @@
 #include "rules/draft_copy.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "tests/support/failing_malloc.h"
 #include "tests/unit/rules/texts.h"

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"

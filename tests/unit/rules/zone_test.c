@@ -2,7 +2,6 @@
 #include "rules/zone.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #define N_MOMENTS 10
 

@@ -2,7 +2,6 @@
 #include "option_near.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 static const struct {
     const char *name, *near;

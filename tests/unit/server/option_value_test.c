@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "option_row.h"
 

@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/support/rules_text.h"
 

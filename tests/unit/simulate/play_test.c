@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define S(seconds) (INT64_C(1000000) * (seconds))

@@ -2,7 +2,6 @@
 #include "wire/error_details.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"

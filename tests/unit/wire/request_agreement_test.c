@@ -8,7 +8,6 @@
 #include <pb_decode.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"
 #include "envoy/service/ratelimit/v3/rls.pb.h"

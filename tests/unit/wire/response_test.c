@@ -2,7 +2,6 @@
 #include "wire/response.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "envoy/service/ratelimit/v3/rls.pb-c.h"
 #include "tests/unit/wire/bytes.h"

@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -2,7 +2,6 @@
 #include "rpc/grpc/server.h"
 
 #include <criterion/criterion.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <grpc/compression.h>
 #include <grpc/slice.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of the script in Redis, on the rows that limit/muldiv.h must meet, too. */
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
