@@ -4,14 +4,13 @@
  * and never speaks. Every check ends with the policy's choice, and clients come and go meanwhile.
  * Clients with a server are tests/stress/client_threads.c, which tests/e2e runs.
  */
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/stress/crew.h"
+#include "tests/stress/silence.h"
 #include "weir/client.h"
 
 enum {
@@ -70,26 +69,11 @@ static size_t live(const char *target, uint32_t deadline_ms, size_t checks, enum
     return atomic_load(&shared.n_done);
 }
 
-/* A socket that takes connections into its backlog and leaves them there. */
-static int listen_silently(char *target, size_t cap)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    wr_check(fd >= 0 && bind(fd, (const struct sockaddr *) &address, sizeof address) == 0 &&
-                 listen(fd, LIVES + 1) == 0 &&
-                 getsockname(fd, (struct sockaddr *) &address, &len) == 0,
-             "no socket");
-    snprintf(target, cap, "127.0.0.1:%d", ntohs(address.sin_port));
-    return fd;
-}
-
 int main(void)
 {
     const char *const nowhere = "unix:/nonexistent/weir.sock";
-    char silent[32];
-    const int fd = listen_silently(silent, sizeof silent);
+    char silent[WR_SILENCE_TARGET_SIZE];
+    const int fd = wr_silence_open(silent);
     size_t n_done = live(nowhere, 60000, CHECKS, WEIR_ERR_CONNECT);
 
     n_done += live(silent, 5, SLOW_CHECKS, WEIR_ERR_CONNECT);
