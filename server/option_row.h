@@ -53,12 +53,12 @@ struct wr_option_row {
     const char *flag;     /* without the dashes; NULL: none */
     const char *variable; /* with a * behind: all that begin so */
     enum wr_option_kind kind;
+    enum wr_option_use use;
     size_t offset; /* in struct wr_options */
     const char *default_text;
     uint64_t min, max;
     const struct wr_option_choice *choices; /* ends with a NULL name */
     const char *allowed;                    /* in messages; NULL: made from kind, min and max */
-    enum wr_option_use use;
     const char *idle_text; /* of one without a field: the value that asks for nothing; NULL: none */
     const char *help;
 };

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/assert.h"
 #include "limit/after.h"
 #include "limit/muldiv.h"
 
@@ -55,6 +56,7 @@ static inline void set_interval(struct level *level, const struct wr_limit *limi
     level->burst = limit->requests > 0 ? limit->burst : 0;
     level->capacity_us = multiplied(level->burst, interval_us);
     if (level->capacity_us == DEBT_MAX) {
+        WR_ASSERT(interval_us > 0);
         level->burst = (uint64_t) (DEBT_MAX / interval_us);
         level->capacity_us = (int64_t) level->burst * interval_us;
     }
@@ -267,7 +269,10 @@ static struct wr_verdict refund(void *state, const struct wr_limit *limit, uint6
  * to less than the burst times an interval that is one longer. */
 uint64_t wr_token_bucket_burst_max(const struct wr_limit *limit)
 {
-    return (uint64_t) (DEBT_MAX / (interval_of(limit, 0) + (limit->warm_up_us > 0 ? 1 : 0)));
+    const int64_t longest_us = interval_of(limit, 0) + (limit->warm_up_us > 0 ? 1 : 0);
+
+    WR_ASSERT(longest_us > 0);
+    return (uint64_t) (DEBT_MAX / longest_us);
 }
 
 static uint32_t state_words(const void *state, const struct wr_limit *limit, uint64_t hits)

@@ -88,12 +88,12 @@ static int take_out(struct wr_newcomers *newcomers, struct newcomer *newcomer)
     const int fd = newcomer->fd;
 
     WR_ASSERT(epoll_ctl(newcomers->epoll_fd, EPOLL_CTL_DEL, fd, &unused) == 0);
-    if (newcomer->prev == NULL) {
+    if (newcomer == newcomers->first) {
         newcomers->first = newcomer->next;
     } else {
         newcomer->prev->next = newcomer->next;
     }
-    if (newcomer->next == NULL) {
+    if (newcomer == newcomers->last) {
         newcomers->last = newcomer->prev;
     } else {
         newcomer->next->prev = newcomer->prev;

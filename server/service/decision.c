@@ -160,8 +160,8 @@ static enum wr_err match_all(struct wr_decision *decision, const struct wr_domai
         }
         if (subject->is_override) {
             subject->n_layers = 1;
-        } else if (subject->node != NULL) {
-            subject->n_layers = subject->node->n_rules;
+        } else {
+            subject->n_layers = subject->node != NULL ? subject->node->n_rules : 0;
         }
         decision->n_layers += subject->n_layers;
         n_takes += takes_of(subject);

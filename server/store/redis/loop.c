@@ -31,11 +31,11 @@ struct wr_redis_loop {
     /* of the loop's thread */
     bool is_stopping;
     bool has_no_pwait2; /* the kernel, or who guards it, does not know it */
+    int n_events;       /* of the turn */
     int64_t now_us;
     uint64_t random;
     struct wr_redis_flush *flushes;
     struct epoll_event *events; /* of the turn, while they are gone through */
-    int n_events;
     struct wr_redis_timers timers;
     struct wr_redis_job stop;
     /* Shared with those who push. Whoever pushes looks at is_asleep after it has changed the inbox,
