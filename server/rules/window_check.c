@@ -88,7 +88,7 @@ static void check_calendar(const struct wr_limit_pass *pass)
         wr_check_error(pass->check, &subject, "one of day, week, month, year",
                        "`align: calendar` has no `unit: %s`", wr_unit_name(unit));
     }
-    if (draft->time_zone.text.len > 0 && !wr_zone_is_known(draft->time_zone.text)) {
+    if (draft->time_zone.text.len > 0 && wr_zone_is_unknown(draft->time_zone.text)) {
         wr_check_error(pass->check, &of_zone, "a name as in Europe/Paris, of the system's tzdata",
                        "`%.*s` is not a `time_zone`", wr_check_shown(draft->time_zone.text),
                        draft->time_zone.text.ptr);

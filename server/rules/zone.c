@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/zone.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,7 +245,8 @@ enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
     FILE *const file = fopen(path, "rb");
 
     if (file == NULL) {
-        return WR_ZONE_UNKNOWN;
+        return errno == ENOMEM || errno == EMFILE || errno == ENFILE ? WR_ZONE_NO_MEMORY
+                                                                     : WR_ZONE_UNKNOWN;
     }
 
     char *const bytes = malloc(FILE_MAX_SIZE + 1);
@@ -261,15 +263,15 @@ enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
     return fault;
 }
 
-bool wr_zone_is_known(struct wr_str name)
+bool wr_zone_is_unknown(struct wr_str name)
 {
     struct wr_arena arena;
     struct wr_zone zone;
 
     wr_arena_init(&arena, FIRST_CHUNK_SIZE);
 
-    const bool is_known = wr_zone_load(&arena, name, &zone) == WR_ZONE_GOOD;
+    const bool is_unknown = wr_zone_load(&arena, name, &zone) == WR_ZONE_UNKNOWN;
 
     wr_arena_fini(&arena);
-    return is_known;
+    return is_unknown;
 }

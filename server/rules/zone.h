@@ -20,8 +20,8 @@
 
 enum wr_zone_fault {
     WR_ZONE_GOOD,
-    WR_ZONE_UNKNOWN, /* no such file, or not one that is understood */
-    WR_ZONE_NO_MEMORY,
+    WR_ZONE_UNKNOWN,   /* no such file, or not one that is understood */
+    WR_ZONE_NO_MEMORY, /* or no descriptor is left */
 };
 
 /* Reads the zone of that name, as in Europe/Paris, with transitions in `arena`. */
@@ -32,6 +32,7 @@ enum wr_zone_fault wr_zone_load(struct wr_arena *arena, struct wr_str name,
 enum wr_zone_fault wr_zone_parse(struct wr_arena *arena, struct wr_str bytes,
                                  struct wr_zone *out_zone);
 
-bool wr_zone_is_known(struct wr_str name);
+/* True when there is no such zone; one that memory is too short for may be there. */
+bool wr_zone_is_unknown(struct wr_str name);
 
 #endif

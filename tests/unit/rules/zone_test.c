@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/failing_malloc.h"
+
 #define N_MOMENTS 10
 
 static int32_t offset_at(const struct wr_zone *zone, int64_t wall_s)
@@ -75,8 +77,33 @@ Test(zone, names_that_are_none)
         "a_name_that_is_far_longer_than_any_name_of_a_time_zone_will_ever_be"};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cr_assert_not(wr_zone_is_known(wr_str_of(rows[i])), "%s", rows[i]);
+        cr_assert(wr_zone_is_unknown(wr_str_of(rows[i])), "%s", rows[i]);
     }
+}
+
+/* However early memory runs out: a zone that is there is not called unknown. */
+Test(zone, memory_that_runs_out_makes_none_unknown)
+{
+    size_t n_failed = 0;
+    enum wr_zone_fault fault;
+
+    do {
+        struct wr_arena arena;
+        struct wr_zone zone;
+
+        wr_arena_init(&arena, 64);
+        failing_malloc_start(n_failed);
+        fault = wr_zone_load(&arena, wr_str_of("Europe/Paris"), &zone);
+
+        const bool is_unknown = wr_zone_is_unknown(wr_str_of("Europe/Paris"));
+
+        failing_malloc_stop();
+        cr_assert_not(is_unknown, "%zu", n_failed);
+        cr_assert_neq(fault, WR_ZONE_UNKNOWN, "%zu", n_failed);
+        n_failed += fault != WR_ZONE_GOOD;
+        wr_arena_fini(&arena);
+    } while (fault != WR_ZONE_GOOD);
+    cr_assert_gt(n_failed, 1u);
 }
 
 #define NO_TYPES                                                                                   \
