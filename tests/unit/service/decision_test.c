@@ -606,6 +606,27 @@ Test(decision, layers_on_trial_refuse_each_other)
     desk_fini(&desk);
 }
 
+/* They would refuse the whole group. */
+Test(decision, layers_on_trial_in_a_group_refuse_nobody)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    wr_rules_release(desk.frame.rules);
+    desk.frame.rules = wr_rules_of_text(
+        "domain: d\ncount: all_or_nothing\ndescriptors:\n"
+        "  - {key: trial, shadow_mode: true, limits: [{unit: hour}, {unit: day}]}\n"
+        "  - {key: layers, limits: [{unit: hour}, {unit: day}]}\n");
+
+    const struct wr_batch *const batch =
+        batch_of(&desk, (const char *const[]){"trial", "layers"}, 2);
+
+    cr_assert_eq(batch->n_takes, 4);
+    cr_assert_not(batch->takes[0].is_enforced || batch->takes[1].is_enforced);
+    cr_assert(batch->takes[2].is_enforced && batch->takes[3].is_enforced);
+    desk_fini(&desk);
+}
+
 Test(decision, replacing_takes_a_layer_away_and_a_descriptor_when_it_was_the_last)
 {
     static const struct {
