@@ -4,6 +4,7 @@ import os
 import string
 
 import envoyproxy
+import oraclelib
 import pytest
 from ports import free_port
 
@@ -14,6 +15,20 @@ descriptors:
   - {key: tenant, rate_limit: {unit: day, requests_per_unit: 2}}
   - {key: dark, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 1}}
 """
+# One of each way to count, by the value of `user`: one passes, and the next waits for about so long, in seconds.
+KINDS = {
+    "epoch": ("rate_limit: {unit: year, requests_per_unit: 1}", None),
+    "first-hit": ("rate_limit: {unit: hour, requests_per_unit: 1, align: first_hit}", 3600),
+    "calendar": ("rate_limit: {unit: year, requests_per_unit: 1, align: calendar, time_zone: Asia/Tokyo}", None),
+    "sliding-window": ("rate_limit: {unit: year, requests_per_unit: 1, algorithm: sliding_window}", None),
+    "sliding-buckets": ("rate_limit: {unit: hour, requests_per_unit: 1, algorithm: sliding_buckets}", 3660),
+    "sliding-log": ("rate_limit: {unit: hour, requests_per_unit: 1, algorithm: sliding_log}", 3600),
+    "token-bucket": ("rate_limit: {unit: hour, requests_per_unit: 1, algorithm: token_bucket}", 3600),
+    "layers": ("limits: [{window: 5h, requests_per_unit: 1, algorithm: sliding_log},"
+               " {unit: hour, requests_per_unit: 1, algorithm: token_bucket}]", 5 * 3600),
+}
+RULES += "".join(f"  - {{key: user, value: {kind}, {limit}}}\n" for kind, (limit, _) in KINDS.items())
+HEADERS = {"LIMIT_RESPONSE_HEADERS_ENABLED": "true"}
 TEMPLATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "envoy.yaml")
 
 
@@ -35,6 +50,14 @@ def envoy(server, tmp_path, request):
         EDGE_PORT=edge_port, UPSTREAM_PORT=upstream_port, RLS_PORT=server.port, DENY=deny), edge_port)
     yield process
     process.stop()
+
+
+def reset_seconds(server, user):
+    """duration_until_reset of a look, in seconds begun."""
+    request = oraclelib.build_request({"domain": "edge", "desc": [{"entries": [["user", user]], "hits": 0}]})
+    reply = oraclelib.rls_pb2.RateLimitResponse.FromString(server.caller().send(request.SerializeToString()))
+    found = reply.statuses[0].duration_until_reset
+    return found.seconds + (found.nanos > 0)
 
 
 def x_headers(headers):
@@ -92,7 +115,19 @@ def test_server_stopped_fails_closed(envoy, server):
     assert envoy.get("/", {"x-user": "a"})[0] == 500
 
 
-@pytest.mark.parametrize("server", [{"LIMIT_RESPONSE_HEADERS_ENABLED": "true"}], indirect=True, ids=["headers"])
+@pytest.mark.parametrize("server", [HEADERS], indirect=True, ids=["headers"])
+def test_the_headers_of_a_refusal_tell_how_long_to_wait(envoy, server):
+    for kind, (_, wait) in KINDS.items():
+        assert envoy.get("/", {"x-user": kind})[0] == 200, kind
+        status, headers = envoy.get("/", {"x-user": kind})
+        assert status == 429, kind
+        told = [int(headers[name]) for name in ("retry-after", "x-ratelimit-reset", "ratelimit-reset")]
+        assert told == [told[0]] * 3, kind
+        assert told[0] > 0 and (wait is None or wait - 60 <= told[0] <= wait), kind
+        assert told[0] - 60 <= reset_seconds(server, kind) <= told[0], f"{kind}: shorter by what has gone by"
+
+
+@pytest.mark.parametrize("server", [HEADERS], indirect=True, ids=["headers"])
 def test_the_headers_of_both_tell_of_the_limit_that_refused(envoy):
     for user in ("a", "b"):
         assert envoy.get("/two", {"x-user": user, "x-tenant": "t"})[0] == 200

@@ -612,11 +612,9 @@ Test(decision, layers_on_trial_in_a_group_refuse_nobody)
     struct desk desk;
 
     desk_init(&desk);
-    wr_rules_release(desk.frame.rules);
-    desk.frame.rules = wr_rules_of_text(
-        "domain: d\ncount: all_or_nothing\ndescriptors:\n"
-        "  - {key: trial, shadow_mode: true, limits: [{unit: hour}, {unit: day}]}\n"
-        "  - {key: layers, limits: [{unit: hour}, {unit: day}]}\n");
+    use_rules(&desk, "domain: d\ncount: all_or_nothing\ndescriptors:\n"
+                     "  - {key: trial, shadow_mode: true, limits: [{unit: hour}, {unit: day}]}\n"
+                     "  - {key: layers, limits: [{unit: hour}, {unit: day}]}\n");
 
     const struct wr_batch *const batch =
         batch_of(&desk, (const char *const[]){"trial", "layers"}, 2);
