@@ -26,7 +26,8 @@ struct wr_drawn_call {
     } ones[WR_DRAWN_TAKES];
 };
 
-/* A seed from the system's randomness; never 0. */
+/* TEST_SEED of the environment, to play what a failing test names again, or else a seed from the
+ * system's randomness; never 0. */
 uint64_t wr_draw_seed(void);
 
 /* The next random number below `n` (Marsaglia's xorshift64). */

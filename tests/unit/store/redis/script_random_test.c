@@ -320,6 +320,7 @@ static void make_plainer(struct wr_drawn_call *call, struct wr_take *take, unsig
         break;
     default:
         take->limit.requests = take->limit.requests > 1 ? 1 : take->limit.requests;
+        take->limit.burst = take->limit.burst > 1 ? 1 : take->limit.burst;
         take->limit.warm_up_start = take->limit.warm_up_us > 0 ? take->limit.requests : 0;
         break;
     }
