@@ -26,13 +26,12 @@ static struct wr_str trimmed(struct wr_str text)
 enum wr_config_key wr_config_colon_key(struct wr_str text)
 {
     const struct wr_str word = trimmed(text);
-    const char *const colon = word.len == 0 ? NULL : memchr(word.ptr, ':', word.len);
-    const size_t len = colon == NULL ? word.len : (size_t) (colon - word.ptr);
+    const size_t colon = wr_str_find(word, ':');
 
-    if (len + 1 >= word.len || is_blank(colon[1])) {
+    if (word.len - colon < 2 || is_blank(word.ptr[colon + 1])) {
         return WR_KEY_COUNT;
     }
-    return wr_config_key_of((struct wr_str){.ptr = word.ptr, .len = len});
+    return wr_config_key_of(wr_str_part(word, 0, colon));
 }
 
 const char *wr_config_colon_hint(const struct wr_config_node *node, const char *otherwise,
