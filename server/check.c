@@ -4,9 +4,8 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "rules/option_doubts.h"
 #include "rules/rule_files.h"
-#include "rules/slot_doubt.h"
-#include "rules/stop_doubt.h"
 #include "rules_source.h"
 
 #define MAX_NOTES 1000
@@ -60,11 +59,8 @@ int wr_check(const struct wr_command_line *line, FILE *out, FILE *err)
     const enum wr_err failed = wr_rules_load(&load, &diag, &result);
     const bool is_doubtful = load.is_strict && diag.n_warnings > 0; /* what refuses no file */
 
-    if (failed == WR_OK && load.keeps_groups_apart) {
-        wr_slot_doubt_note(result.rules, &diag);
-    }
-    if (failed == WR_OK && load.stops_when_over) {
-        wr_stop_doubt_note(result.rules, &diag);
+    if (failed == WR_OK) {
+        wr_option_doubts_note(result.rules, &load.doubtful, &diag);
     }
     wr_diag_print(&diag, out);
     if (failed == WR_OK) {

@@ -13,8 +13,11 @@ struct wr_load_options wr_load_options_of(const struct wr_options *options)
     return (struct wr_load_options){
         .merges_domains = options->merges_domains,
         .is_strict = options->is_strict,
-        .stops_when_over = options->stops_when_over,
-        .keeps_groups_apart = wr_options_keep_groups_apart(options),
+        .doubtful =
+            {
+                .stops_when_over = options->stops_when_over,
+                .keeps_groups_apart = wr_options_keep_groups_apart(options),
+            },
         .min_window_us = options->store == WR_STORE_REDIS ? REDIS_MIN_WINDOW_US : 0,
         .bounds =
             {

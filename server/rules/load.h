@@ -16,23 +16,23 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "rules/config_yaml.h"
+#include "rules/option_doubts.h"
 #include "rules/rules.h"
 
 struct wr_load_options {
     const char *const *paths; /* files, and directories which are read without descending unless
                                  `is_recursive` */
     size_t n_paths;
-    bool any_name;        /* every file of a directory is read, else *.yaml and *.yml only, and each
-                             other file draws one warning */
-    bool is_recursive;    /* sub-directories of a directory are read too (symbolic links to
-                             directories are not followed) */
-    bool has_stdin;       /* the path `-` is standard input, which can be read once */
-    const char *name;     /* of a directory of `paths` only the entries of this name, or that begin
-                             with it and a dot; NULL: all */
-    bool merges_domains;  /* a domain may be spread over files */
-    bool is_strict;       /* a warning refuses its file as an error does */
-    bool stops_when_over; /* --stop-increment-when-over-limit is on, which may be said of rules */
-    bool keeps_groups_apart; /* the store may have apart what is to be charged as one, as above */
+    bool any_name;       /* every file of a directory is read, else *.yaml and *.yml only, and each
+                            other file draws one warning */
+    bool is_recursive;   /* sub-directories of a directory are read too (symbolic links to
+                            directories are not followed) */
+    bool has_stdin;      /* the path `-` is standard input, which can be read once */
+    const char *name;    /* of a directory of `paths` only the entries of this name, or that begin
+                            with it and a dot; NULL: all */
+    bool merges_domains; /* a domain may be spread over files */
+    bool is_strict;      /* a warning refuses its file as an error does */
+    struct wr_doubtful_options doubtful; /* for those who publish what was loaded */
     int64_t min_window_us; /* the shortest window that the store counts in; a shorter is an error */
     struct wr_config_bounds bounds;
 };

@@ -176,15 +176,11 @@ static bool note_trial(struct wr_tree_builder *builder, const struct wr_draft_ru
     if (rule->is_unlimited || (!rule->is_shadow && !rule->is_quota)) {
         return true;
     }
-    if (!builder->has_trial && !keep_trial(builder, draft, rule, &builder->trial)) {
+    if (builder->trial.where.len == 0 && !keep_trial(builder, draft, rule, &builder->trial)) {
         return false;
     }
-    builder->has_trial = true;
-    if (builder->has_shadow || !rule->is_shadow) {
-        return true;
-    }
-    builder->has_shadow = true;
-    return keep_trial(builder, draft, rule, &builder->shadow);
+    return builder->shadow.where.len > 0 || !rule->is_shadow ||
+           keep_trial(builder, draft, rule, &builder->shadow);
 }
 
 bool wr_node_rules_build(struct wr_tree_builder *builder, const struct wr_rule_path *path,

@@ -3,17 +3,9 @@
 
 #include <stddef.h>
 
-#include "rules/slot_doubt.h"
-#include "rules/stop_doubt.h"
-
 void wr_publisher_publish(struct wr_publisher *publisher, struct wr_rules **rules)
 {
-    if (publisher->stops_when_over) {
-        wr_stop_doubt_log(*rules);
-    }
-    if (publisher->keeps_groups_apart) {
-        wr_slot_doubt_log(*rules);
-    }
+    wr_option_doubts_log(*rules, &publisher->doubtful);
     wr_rules_release(publisher->replaced);
     publisher->replaced = publisher->latest;
     publisher->latest = wr_rules_acquire(*rules);

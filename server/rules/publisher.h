@@ -9,20 +9,18 @@
 #ifndef WR_RULES_PUBLISHER_H
 #define WR_RULES_PUBLISHER_H
 
-#include <stdbool.h>
-
 #include "metrics/metrics.h"
 #include "rules/current.h"
+#include "rules/option_doubts.h"
 #include "rules/rules.h"
 
 struct wr_publisher {
-    struct wr_current_rules *current;   /* borrowed; where rules are published */
-    struct wr_metrics_block *metrics;   /* borrowed */
-    bool stops_when_over;               /* say what that does to the rules, if it does harm */
-    bool keeps_groups_apart;            /* and what the store's way of naming does to them */
-    void (*on_rules)(void *context);    /* called behind each publication; may be NULL */
-    void *context;                      /* borrowed; of on_rules */
-    struct wr_rules *latest, *replaced; /* owned references; NULL: none */
+    struct wr_current_rules *current;    /* borrowed; where rules are published */
+    struct wr_metrics_block *metrics;    /* borrowed */
+    struct wr_doubtful_options doubtful; /* say what they do to the rules, if they do harm */
+    void (*on_rules)(void *context);     /* called behind each publication; may be NULL */
+    void *context;                       /* borrowed; of on_rules */
+    struct wr_rules *latest, *replaced;  /* owned references; NULL: none */
 };
 
 /* Puts `*rules` in force, takes over the caller's reference and nulls it. */

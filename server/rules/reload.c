@@ -91,8 +91,7 @@ enum wr_err wr_reload_new(const struct wr_reload_options *options, struct wr_rel
     reload->publisher = (struct wr_publisher){
         .current = options->current,
         .metrics = reload->metrics,
-        .stops_when_over = options->load->stops_when_over,
-        .keeps_groups_apart = options->load->keeps_groups_apart,
+        .doubtful = options->load->doubtful,
         .on_rules = options->on_rules,
         .context = options->context,
     };

@@ -27,9 +27,8 @@ struct wr_rules {
     struct wr_pair_table domains; /* (name, "") */
     size_t n_domains, n_limits;
     bool has_bookings;
-    bool has_trial;
-    struct wr_trial trial; /* the first, if there is one */
-    struct wr_bound bound; /* the first; without a place: none */
+    struct wr_trial trial; /* the first of these; without a place: none */
+    struct wr_bound bound;
 };
 
 /* A draft in force and its place among all, for a stable order. */
@@ -113,11 +112,9 @@ static bool is_count_said(const struct source *sources, size_t n, enum wr_count 
 /* A quota that is over refuses its request unless another one has room. */
 static void keep_trial(struct wr_rules *rules, const struct wr_tree_builder *builder)
 {
-    const bool has_any = builder->has_trial && (builder->trial.is_shadow || builder->n_quotas > 1);
-
-    if (!rules->has_trial && (has_any || builder->has_shadow)) {
-        rules->has_trial = true;
-        rules->trial = has_any ? builder->trial : builder->shadow;
+    if (rules->trial.where.len == 0) {
+        rules->trial =
+            builder->trial.is_shadow || builder->n_quotas > 1 ? builder->trial : builder->shadow;
     }
 }
 
@@ -242,7 +239,7 @@ bool wr_rules_have_bookings(const struct wr_rules *rules)
 
 const struct wr_trial *wr_rules_first_trial(const struct wr_rules *rules)
 {
-    return rules->has_trial ? &rules->trial : NULL;
+    return rules->trial.where.len > 0 ? &rules->trial : NULL;
 }
 
 const struct wr_bound *wr_rules_first_bound(const struct wr_rules *rules)

@@ -42,11 +42,10 @@ struct wr_tree_builder {
     size_t n_limits;
     bool has_group;    /* a limit is all-or-nothing */
     bool has_bookings; /* a limit must be booked even when a call is late */
-    /* The first of the domain, if there is one; a quota by itself is none, as it refuses. */
-    bool has_trial, has_shadow;
-    size_t n_quotas;
+    /* The first of the domain; without a place: none. A quota by itself is none, as it refuses. */
     struct wr_trial trial, shadow;
-    struct wr_bound bound; /* the first of the domain; without a place: none */
+    size_t n_quotas;
+    struct wr_bound bound;
 };
 
 /* Builds a level, and all below, from checked rules, of which it copies what it needs. `path` is of

@@ -115,8 +115,7 @@ enum wr_err wr_xds_client_new(const struct wr_xds_client_options *options,
     client->publisher = (struct wr_publisher){
         .current = options->current,
         .metrics = client->metrics,
-        .stops_when_over = options->load->stops_when_over,
-        .keeps_groups_apart = options->load->keeps_groups_apart,
+        .doubtful = options->load->doubtful,
         .on_rules = options->on_rules,
         .context = options->context,
     };
