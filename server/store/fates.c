@@ -64,3 +64,13 @@ const size_t *wr_fates_of(const struct wr_batch *batch)
     }
     return fates;
 }
+
+bool wr_fates_are_bound(const struct wr_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_takes; i++) {
+        if (batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -57,23 +57,12 @@ static bool has_refund(const struct wr_batch *batch)
     return false;
 }
 
-/* Whether one of the batch is charged or not by what becomes of others. */
-static bool has_bound(const struct wr_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        if (batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Finds the groups that have such a take. False when memory is out. */
 static bool know_bound(struct cache_call *call)
 {
     const struct wr_batch *const batch = call->outer;
 
-    if (batch->mode == WR_CHARGE_STOP || !has_bound(batch)) {
+    if (batch->mode == WR_CHARGE_STOP || !wr_fates_are_bound(batch)) {
         return true;
     }
     call->fates = wr_fates_of(batch);

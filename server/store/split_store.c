@@ -37,17 +37,6 @@ static bool is_short(const struct wr_take *take)
     return take->limit.length_us <= US_PER_SECOND;
 }
 
-/* Whether the batch has a group whose takes must be weighed against each other. */
-static bool has_bound_takes(const struct wr_batch *batch)
-{
-    for (size_t i = 0; i < batch->n_takes; i++) {
-        if (batch->takes[i].limit.count == WR_COUNT_ALL_OR_NOTHING) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What is known of a group. */
 struct group {
     bool is_bound;
@@ -87,7 +76,7 @@ static enum side side_of(const struct wr_batch *batch, const struct wr_take *tak
 static const enum side *choose_sides(const struct wr_batch *batch, size_t *counts)
 {
     enum side *const sides = wr_arena_calloc(batch->arena, batch->n_takes, sizeof *sides);
-    const bool has_bound = has_bound_takes(batch);
+    const bool has_bound = wr_fates_are_bound(batch);
     const size_t *const fates = has_bound ? wr_fates_of(batch) : NULL;
     struct group *groups = NULL;
 
