@@ -80,8 +80,7 @@
       "Takes whose key in the store holds something else.")                                        \
     X(WR_METRIC_STORE_APART, "store_apart_total",                                                  \
       "Takes whose key lies in another slot than those that they stand or fall with: each part "   \
-      "is "                                                                                        \
-      "judged by itself.")                                                                         \
+      "is judged by itself.")                                                                      \
     X(WR_METRIC_STORE_REPAIRED, "store_repaired_total",                                            \
       "Counters in the store that had lost their expiry, and were given one.")                     \
     X(WR_METRIC_REDIS_CONNECTS, "redis_connects_total", "Connections to Redis that came up.")      \

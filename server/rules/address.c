@@ -84,18 +84,17 @@ size_t wr_address_group(struct wr_str text, unsigned ipv4_bits, unsigned ipv6_bi
 
 bool wr_address_is_prefix(struct wr_str text)
 {
-    const char *const slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
+    const size_t slash = wr_str_find(text, '/');
     char whole[WR_ADDRESS_TEXT_SIZE];
     uint64_t n_bits;
 
-    if (slash == NULL) {
+    if (slash == text.len) {
         return false;
     }
 
-    const struct wr_str address = {.ptr = text.ptr, .len = (size_t) (slash - text.ptr)};
-    const struct wr_str bits = {.ptr = slash + 1, .len = text.len - address.len - 1};
-    const bool is_ipv6 = memchr(address.ptr, ':', address.len) != NULL;
+    const struct wr_str address = wr_str_part(text, 0, slash);
+    const bool is_ipv6 = wr_str_find(address, ':') < address.len;
 
     return wr_address_group(address, 32, 128, whole) > 0 &&
-           wr_number_parse(bits, is_ipv6 ? 128 : 32, &n_bits);
+           wr_number_parse(wr_str_skip(text, slash + 1), is_ipv6 ? 128 : 32, &n_bits);
 }

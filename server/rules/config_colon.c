@@ -2,7 +2,6 @@
 #include "rules/config_colon.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MISSING "a blank is missing behind the colon of `%s:`"
 
@@ -59,11 +58,9 @@ static size_t begin_of_line(struct wr_str text, size_t at)
 
 static struct wr_str line_from(struct wr_str text, size_t begin)
 {
-    const char *const end =
-        begin == text.len ? NULL : memchr(text.ptr + begin, '\n', text.len - begin);
+    const struct wr_str rest = wr_str_skip(text, begin);
 
-    return (struct wr_str){.ptr = text.ptr + begin,
-                           .len = (end == NULL ? text.len : (size_t) (end - text.ptr)) - begin};
+    return wr_str_part(rest, 0, wr_str_find(rest, '\n'));
 }
 
 /* Nothing but blanks, or a comment. */

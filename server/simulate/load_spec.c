@@ -83,12 +83,10 @@ static bool parse_per(const char *text, int64_t *out_us)
 /* 0.5, .5 */
 static bool has_fraction(struct wr_str number)
 {
-    const size_t n_whole = wr_number_digits(number);
-    const struct wr_str rest = {.ptr = number.ptr + n_whole, .len = number.len - n_whole};
+    const struct wr_str rest = wr_str_skip(number, wr_number_digits(number));
 
     return rest.len > 1 && rest.ptr[0] == '.' &&
-           wr_number_digits((struct wr_str){.ptr = rest.ptr + 1, .len = rest.len - 1}) ==
-               rest.len - 1;
+           wr_number_digits(wr_str_skip(rest, 1)) == rest.len - 1;
 }
 
 /* What keeps `number` from being that of a rate. */
