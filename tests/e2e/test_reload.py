@@ -97,6 +97,21 @@ def one_by_one(blocks, path, old, peek, n_peeks):
     return True
 
 
+def is_taken_whole(server, caller, key, blocks, limit, n_peeks, begin=lambda: None):
+    """Writes r.yaml with rules of another limit, after `begin`. False when a busy machine held it up."""
+    def peek():
+        return caller.peek("d", [key, "v"])
+
+    loads = server.loads()
+    begin()
+    in_time = one_by_one(blocks, os.path.join(server.rules, "r.yaml"), limit - 1, peek, n_peeks)
+    if not in_time:
+        replace(server.rules, "r.yaml", "".join(blocks))
+    eventually(f"OK: OK {limit} of {limit}/HOUR", peek)
+    assert not in_time or server.loads() == loads + 1
+    return in_time
+
+
 def test_a_half_written_file_is_never_taken(launch):
     """Rules are written in twenty blocks, behind any of which the file is good YAML, and calls go on between them."""
     def blocks(limit):
@@ -105,18 +120,12 @@ def test_a_half_written_file_is_never_taken(launch):
 
     server = launch({"r.yaml": "".join(blocks(5))})
     caller, limits = server.caller(), itertools.count(6)
-    path = os.path.join(server.rules, "r.yaml")
 
-    def is_taken_whole():
-        limit, loads = next(limits), server.loads()
-        in_time = one_by_one(blocks(limit), path, limit - 1, lambda: caller.peek("d", ["k19", "v"]), 10)
-        if not in_time:
-            replace(server.rules, "r.yaml", "".join(blocks(limit)))
-        eventually(f"OK: OK {limit} of {limit}/HOUR", lambda: caller.peek("d", ["k19", "v"]))
-        assert not in_time or server.loads() == loads + 1
-        return in_time
+    def is_written_in_time():
+        limit = next(limits)
+        return is_taken_whole(server, caller, "k19", blocks(limit), limit, 10)
 
-    wait_until(is_taken_whole, "a machine that is not too busy to write 20 lines")
+    wait_until(is_written_in_time, "a machine that is not too busy to write 20 lines")
 
 
 @pytest.mark.parametrize("backup", ["r.yaml~", "../r.yaml", None])
@@ -129,20 +138,17 @@ def test_a_file_that_is_written_anew_is_never_taken_by_half(launch, backup):
     server = launch({"r.yaml": "".join(blocks(5))})
     caller, path, limits = server.caller(), os.path.join(server.rules, "r.yaml"), itertools.count(6)
 
-    def is_taken_whole():
-        limit, loads = next(limits), server.loads()
+    def put_away():
         if backup is None:
             os.unlink(path)
         else:
             os.rename(path, os.path.join(server.rules, backup))
-        in_time = one_by_one(blocks(limit), path, limit - 1, lambda: caller.peek("d", ["last", "v"]), 40)
-        if not in_time:
-            replace(server.rules, "r.yaml", "".join(blocks(limit)))
-        eventually(f"OK: OK {limit} of {limit}/HOUR", lambda: caller.peek("d", ["last", "v"]))
-        assert not in_time or server.loads() == loads + 1
-        return in_time
 
-    wait_until(is_taken_whole, "a machine that is not too busy to write two blocks")
+    def is_written_in_time():
+        limit = next(limits)
+        return is_taken_whole(server, caller, "last", blocks(limit), limit, 40, put_away)
+
+    wait_until(is_written_in_time, "a machine that is not too busy to write two blocks")
 
 
 def test_a_file_refused_because_of_one_that_is_out_comes_in(launch):

@@ -10,11 +10,25 @@
 
 #define HINT "; write how many, `requests_per_unit: 0` if nobody is to pass\n"
 
+/* Of a rule `a` of which the text is a part. */
+static void expect_doubts(const struct notes_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[512];
+
+        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, %s}]\n",
+                        rows[i].text);
+
+        char *const notes = doubts_of(text);
+
+        cr_assert_str_eq(notes, rows[i].notes, "%s%s", text, notes);
+        free(notes);
+    }
+}
+
 Test(doubts, a_limit_without_a_number_is_told_of)
 {
-    static const struct {
-        const char *rule, *notes;
-    } rows[] = {
+    static const struct notes_row rows[] = {
         {"rate_limit: {unit: hour, requests_per_unit: 0}", ""},
         {"rate_limit: {unlimited: true}", ""},
         {"rate_limit: {unit: hour}",
@@ -31,17 +45,7 @@ Test(doubts, a_limit_without_a_number_is_told_of)
          "(in d.a.b)" HINT},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[512];
-
-        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, %s}]\n",
-                        rows[i].rule);
-
-        char *const notes = doubts_of(text);
-
-        cr_assert_str_eq(notes, rows[i].notes, "%s%s", text, notes);
-        free(notes);
-    }
+    expect_doubts(rows, sizeof rows / sizeof rows[0]);
 }
 
 Test(doubts, addresses_that_do_not_count_as_such_are_told_of)
@@ -75,17 +79,7 @@ Test(doubts, addresses_that_do_not_count_as_such_are_told_of)
 #undef REMEDY
 #undef ALONE
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[512];
-
-        (void) snprintf(text, sizeof text, "domain: d\ndescriptors: [{key: a, %s}]\n",
-                        rows[i].text);
-
-        char *const notes = doubts_of(text);
-
-        cr_assert_str_eq(notes, rows[i].notes, "%s%s", text, notes);
-        free(notes);
-    }
+    expect_doubts(rows, sizeof rows / sizeof rows[0]);
 }
 
 static void look(struct texts *texts)
